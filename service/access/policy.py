@@ -1,0 +1,67 @@
+"""The visibility rule as a predicate, and the only maker of `Scope`.
+
+Visible ⇔ same tenant ∧ labels ⊆ principal.labels ∧ allow ∩ subjects ≠ ∅ ∧ deny ∩ subjects = ∅.
+`access.compile` says the same thing to the engines; a property test holds the three together.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import unicodedata
+
+from service.domain.rights import EVERYONE, PUBLIC_LABEL, Access, Principal, Scope
+
+
+def visible(access: Access, scope: Scope) -> bool:
+    """Whether a document with these rights may be seen in this scope. Missing rights give nothing."""
+    return (
+        not scope.empty
+        and bool(access.tenant)
+        and access.tenant == scope.tenant
+        and bool(access.labels)
+        and access.labels <= scope.labels
+        and not access.allow.isdisjoint(scope.subjects)
+        and access.deny.isdisjoint(scope.subjects)
+    )
+
+
+def scope_of(principal: Principal) -> Scope:
+    """What this principal may see, to be compiled into every query."""
+    if not principal.tenant or not principal.subject:
+        return Scope(tenant="", labels=frozenset(), subjects=frozenset())
+    return Scope(
+        tenant=principal.tenant,
+        labels=principal.labels | {PUBLIC_LABEL},
+        subjects=principal.subjects | {EVERYONE},
+    )
+
+
+def scope_hash(scope: Scope) -> str:
+    """sha256 (hex) of the canonical scope: JSON lists, so no separator inside a name can forge another."""
+    canonical = json.dumps(
+        [scope.tenant, sorted(scope.labels), sorted(scope.subjects)], ensure_ascii=False, separators=(",", ":")
+    )
+    return hashlib.sha256(canonical.encode()).hexdigest()
+
+
+def normalise_name(value: str) -> str:
+    """One spelling for a tenant, label or subject: NFKC (width), case folded, runs of space made one."""
+    return " ".join(unicodedata.normalize("NFKC", value).casefold().split())
+
+
+def principal_of(
+    *, tenant: str, subject: str, groups: list[str], labels: list[str], roles: list[str]
+) -> Principal:
+    """A principal from a token's claims. The `user:` and `group:` prefixes are put on here, so no group
+    name can pass for a user or for everyone."""
+    user = normalise_name(subject)
+    subjects = {f"user:{user}"} if user else set()
+    subjects |= {f"group:{name}" for name in map(normalise_name, groups) if name}
+    return Principal(
+        tenant=normalise_name(tenant),
+        subject=user,
+        subjects=frozenset(subjects | {EVERYONE}) if user else frozenset(),
+        labels=frozenset(name for name in map(normalise_name, labels) if name) | {PUBLIC_LABEL},
+        roles=frozenset(map(normalise_name, roles)),
+    )

@@ -1,0 +1,79 @@
+"""Access rules as people write them: a mapping in front matter, a folder's `access.toml`, or `--access`.
+
+Nearest wins: front matter over a `[[rule]]` of the nearest `access.toml`, over that file's `[default]`, over
+the next `access.toml` up, over `--access`, over the corpus's own `default_access`. The last matching
+`[[rule]]` of one file counts. Nothing found → the document is refused: rights are never guessed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from service.access.policy import normalise_name
+from service.domain.rights import EVERYONE, PUBLIC_LABEL, Access
+from service.errors import InvalidAccess
+
+_KEYS = {"tenant", "labels", "allow", "deny"}
+
+
+def read_access(rule: Mapping[str, Any], *, tenant: str, where: str) -> Access:
+    """An Access value from a rule. Raises InvalidAccess with the place and what to write instead."""
+    unknown = set(rule) - _KEYS
+    if unknown:
+        raise InvalidAccess(
+            f"{where}: unknown access key {sorted(map(str, unknown))[0]!r}; known are {sorted(_KEYS)}."
+        )
+    allow = frozenset(_subject(value, where) for value in _names(rule, "allow", where))
+    if not allow:
+        raise InvalidAccess(
+            f"{where}: an access rule needs `allow`, a list of subjects such as \"group:eng\", \"user:alice\" "
+            'or "*" for everyone in the tenant.'
+        )
+    own_tenant = rule.get("tenant", tenant)
+    if not isinstance(own_tenant, str) or not normalise_name(own_tenant):
+        raise InvalidAccess(f"{where}: `tenant` must be a non-empty string.")
+    labels = frozenset(normalise_name(value) for value in _names(rule, "labels", where))
+    return Access(
+        tenant=normalise_name(own_tenant),
+        labels=labels or frozenset({PUBLIC_LABEL}),
+        allow=allow,
+        deny=frozenset(_subject(value, where) for value in _names(rule, "deny", where)),
+    )
+
+
+def _names(rule: Mapping[str, Any], key: str, where: str) -> list[str]:
+    values = rule.get(key, [])
+    if not isinstance(values, list) or not all(isinstance(v, str) and normalise_name(v) for v in values):
+        raise InvalidAccess(f"{where}: `{key}` must be a list of non-empty strings.")
+    return values
+
+
+def _subject(value: str, where: str) -> str:
+    name = normalise_name(value)
+    kind, separator, rest = name.partition(":")
+    if name == EVERYONE or (separator and kind in {"user", "group"} and rest.strip()):
+        return name if name == EVERYONE else f"{kind}:{rest.strip()}"
+    raise InvalidAccess(
+        f'{where}: {value!r} is not a subject; write "group:<name>", "user:<name>" or "*".'
+    )
+
+
+def to_json(access: Access) -> dict[str, Any]:
+    """The form in which rights are stored and audited."""
+    return {
+        "tenant": access.tenant,
+        "labels": sorted(access.labels),
+        "allow": sorted(access.allow),
+        "deny": sorted(access.deny),
+    }
+
+
+def from_json(value: Mapping[str, Any]) -> Access:
+    """The reverse of `to_json`; anything missing or emptied stays empty, and so invisible."""
+    return Access(
+        tenant=str(value.get("tenant") or ""),
+        labels=frozenset(value.get("labels") or ()),
+        allow=frozenset(value.get("allow") or ()),
+        deny=frozenset(value.get("deny") or ()),
+    )

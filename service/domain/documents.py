@@ -1,0 +1,134 @@
+"""Documents, their blocks, and the chunks cut from them. Offsets are code points, half-open, into the
+archived canonical text of one document version."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from service.domain.rights import Access
+
+BlockKind = Literal[
+    "heading", "paragraph", "list_item", "table", "code", "admonition", "footnote", "quote", "metadata"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """Code points [start, end) of a canonical text."""
+
+    start: int
+    end: int
+
+    def of(self, text: str) -> str:
+        return text[self.start : self.end]
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One structural piece of a document.
+
+    `heading_path` holds the titles above the block, outermost first, without the block's own.
+    `parts` are the rows of a table (head excluded); `head` is a table's head row(s);
+    `caption` is text shown with a table (its title or unit line).
+    `level` is a heading's level, a list item's depth, else 0. `language` is that of a code block or the kind
+    of an admonition.
+    """
+
+    kind: BlockKind
+    span: Span
+    heading_path: tuple[str, ...] = ()
+    level: int = 0
+    parts: tuple[Span, ...] = ()
+    head: Span | None = None
+    caption: Span | None = None
+    language: str | None = None
+    page: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ArchivedDocument:
+    """One document version as it is kept for good. Written once, never changed.
+
+    `document_version` is the sha256 of the raw bytes; a parser whose canonical form changed appends its
+    revision, so that one version always names exactly one canonical text.
+    """
+
+    document_id: str
+    document_version: str
+    raw_sha256: str
+    canonical_text: str
+    canonical_sha256: str
+    media_type: str
+    parser_version: str
+    title: str
+    locale: str
+    canonical_url: str
+    blocks: tuple[Block, ...]
+    archived_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class RegistryEntry:
+    """What is true of a document now: its current version, its rights, whether it was deleted.
+
+    `token` is the store's compare-and-set mark: opaque, None for an entry not yet written.
+    """
+
+    corpus: str
+    document_id: str
+    current_version: str
+    access: Access
+    deleted: bool
+    sequence: int
+    updated_at: str
+    updated_by: str
+    token: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A span of one document version, as the chunker cut it.
+
+    `search_prefix` is what goes into the search text before the span's own text (a table's caption and head);
+    it is never part of the span. `section` names the parent: chunks of one section share it.
+    """
+
+    chunk_id: str
+    document_id: str
+    document_version: str
+    ordinal: int
+    kind: BlockKind
+    heading_path: tuple[str, ...]
+    span: Span
+    text: str
+    text_sha256: str
+    search_prefix: str = ""
+    section: str = ""
+    page: int | None = None
+    previous_id: str | None = None
+    next_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class IndexedChunk:
+    """A chunk with everything the searchable side needs beside it.
+
+    `body_terms` and `heading_terms` are analysed tokens in order; `anchors` are canonical anchors;
+    `vector` has the embedder's dimension and unit length, or is None when the text carries no meaning to embed.
+    """
+
+    chunk: Chunk
+    corpus: str
+    corpus_version: str
+    generation: str
+    title: str
+    locale: str
+    canonical_url: str
+    chunker_version: str
+    analyzer_version: str
+    access: Access
+    body_terms: tuple[str, ...]
+    heading_terms: tuple[str, ...]
+    anchors: tuple[str, ...]
+    vector: tuple[float, ...] | None

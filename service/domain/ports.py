@@ -1,0 +1,226 @@
+"""The ports: what the two paths need from an engine, a cache, an embedder. Adapters implement them.
+
+A port exists only where there are two implementations or a fake; each engine passes the same contract tests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from service.domain.documents import ArchivedDocument, IndexedChunk, RegistryEntry
+from service.domain.generations import Generation, Manifest
+from service.domain.retrieval import FoundChunk, Leg, LegResult, Vector
+from service.domain.rights import Access, Scope
+
+
+@dataclass(frozen=True, slots=True)
+class IndexSettings:
+    """How a generation's index is laid out. `dimension` of the vectors; the rest is scale."""
+
+    dimension: int
+    shards: int = 1
+    replicas: int = 0
+    vector_index: str = "flat"
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """One chunk the engine would not take, and why."""
+
+    chunk_id: str
+    document_id: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class BulkReport:
+    """What a bulk write did, item by item. `written + len(refused)` is what was sent."""
+
+    written: int
+    refused: tuple[Refused, ...] = ()
+    retried: int = 0
+
+
+class Archive(Protocol):
+    """Document versions, create-only."""
+
+    def put(self, document: ArchivedDocument) -> bool:
+        """True when it was created, False when that version was already there (and is left untouched)."""
+        ...
+
+    def get_many(self, keys: Sequence[tuple[str, str]]) -> dict[tuple[str, str], ArchivedDocument]:
+        """Real-time. Keys are (documentId, documentVersion); missing ones are absent from the result."""
+        ...
+
+
+class Registry(Protocol):
+    """The authority on current versions, rights and deletions."""
+
+    def get_many(self, corpus: str, document_ids: Sequence[str]) -> dict[str, RegistryEntry]:
+        """Real-time multi-get, deleted entries included; unknown ids are absent."""
+        ...
+
+    def write(self, entry: RegistryEntry) -> RegistryEntry:
+        """Create (token None) or replace (token as read). Returns it with its new token. Raises Conflict."""
+        ...
+
+    def scan(self, corpus: str) -> Iterator[RegistryEntry]:
+        """Every entry of a corpus, deleted ones included, ordered by documentId; sees every finished write."""
+        ...
+
+    def corpora(self) -> tuple[str, ...]:
+        """Names of corpora that have a profile, sorted. Real-time."""
+        ...
+
+    def corpus_profile(self, corpus: str) -> dict[str, Any] | None: ...
+
+    def write_corpus_profile(self, corpus: str, profile: Mapping[str, Any]) -> None: ...
+
+    def epoch(self) -> int:
+        """The access epoch: raised by every change of rights or deletion. Real-time."""
+        ...
+
+    def raise_epoch(self) -> int:
+        """Adds one, atomically; returns the new value."""
+        ...
+
+
+class Generations(Protocol):
+    """The searchable side: physical indices and the aliases that point at them."""
+
+    def create(self, generation: Generation, settings: IndexSettings) -> None:
+        """Raises Conflict when it exists."""
+        ...
+
+    def write(self, generation: Generation, chunks: Iterable[IndexedChunk]) -> BulkReport:
+        """Bulk write; items refused for good are named in the report, the rest is written."""
+        ...
+
+    def seal(self, generation: Generation, settings: IndexSettings) -> None:
+        """Makes everything written searchable, adds replicas, and stops further writes except rights."""
+        ...
+
+    def scan(self, generation: Generation, *, vectors: bool = False) -> Iterator[IndexedChunk]:
+        """Every chunk, ordered by chunkId; `vector` is None unless asked for."""
+        ...
+
+    def spread_access(self, generation: Generation, document_id: str, access: Access | None) -> int:
+        """Writes new rights onto a document's chunks, or removes the chunks (None). Number touched."""
+        ...
+
+    def names(self, corpus: str) -> tuple[str, ...]:
+        """Physical generations of a corpus, sorted."""
+        ...
+
+    def aliases(self, corpus: str) -> dict[str, tuple[str, ...]]:
+        """Alias name → the generations behind it, as the engine says now."""
+        ...
+
+    def switch(self, add: Mapping[str, str], remove: Sequence[tuple[str, str]]) -> None:
+        """One atomic call: `remove` pairs (alias, generation) must exist, else Conflict and nothing changes."""
+        ...
+
+    def drop(self, generation: Generation) -> None: ...
+
+
+class Retrieval(Protocol):
+    """Queries against one pinned generation. None can be asked without a Scope."""
+
+    def resolve(self, corpus: str, corpus_version: str) -> Generation | None:
+        """The generation behind the alias ("live" or a corpusVersion). Unavailable when it has two."""
+        ...
+
+    def search(
+        self, generation: Generation, legs: Sequence[Leg], scope: Scope, timeout_s: float
+    ) -> tuple[LegResult, ...]:
+        """All legs in one round trip, in the given order, the scope inside each.
+
+        A leg that fails comes back with `error`; Unavailable only when the engine as a whole does not answer,
+        GenerationGone when the index is no longer there.
+        """
+        ...
+
+    def similarities(
+        self, generation: Generation, vector: Vector, chunk_ids: Sequence[str], scope: Scope, timeout_s: float
+    ) -> dict[str, float]:
+        """Cosine in [-1, 1] of the vector with each named chunk that the scope may see and has a vector."""
+        ...
+
+    def fetch(
+        self, generation: Generation, chunk_ids: Sequence[str], scope: Scope, timeout_s: float
+    ) -> dict[str, FoundChunk]:
+        """Named chunks that the scope may see."""
+        ...
+
+
+class Builds(Protocol):
+    """Manifests of generations, compare-and-set."""
+
+    def get(self, generation_name: str) -> Manifest | None: ...
+
+    def write(self, manifest: Manifest) -> Manifest:
+        """Create (token None) or replace (token as read). Raises Conflict."""
+        ...
+
+    def scan(self, corpus: str) -> Iterator[Manifest]:
+        """Newest generation number last."""
+        ...
+
+
+class Traces(Protocol):
+    """Short-lived records of requests: ids and numbers, no text."""
+
+    def save(self, trace_id: str, record: Mapping[str, Any]) -> None: ...
+
+    def get(self, trace_id: str) -> dict[str, Any] | None: ...
+
+
+class Cache(Protocol):
+    """Bytes by key. A cache that is down answers None and drops writes; it never raises."""
+
+    name: str
+
+    def get(self, key: str) -> bytes | None: ...
+
+    def set(self, key: str, value: bytes, ttl_s: int) -> None: ...
+
+    def healthy(self) -> bool: ...
+
+
+class Embedder(Protocol):
+    """Turns text into unit vectors. `identity` is name@version and part of corpusVersion."""
+
+    @property
+    def identity(self) -> str: ...
+
+    @property
+    def dimension(self) -> int: ...
+
+    def embed_query(self, text: str) -> Vector: ...
+
+    def embed_passages(self, texts: Sequence[str]) -> Vector:
+        """(n, dimension), in the given order; a text without meaning gives a zero row."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """One search engine with all its stores, as bootstrap puts it together."""
+
+    name: str
+    prefix: str
+    archive: Archive
+    registry: Registry
+    generations: Generations
+    retrieval: Retrieval
+    builds: Builds
+    traces: Traces
+    ready: ReadyCheck
+
+
+class ReadyCheck(Protocol):
+    def __call__(self) -> dict[str, str]:
+        """Part → "ok" or what is wrong, for /readyz and doctor."""
+        ...

@@ -1,0 +1,97 @@
+"""Every failure the service can raise, in one tree. Each class has a stable code.
+
+AttestError
+├── InvalidInput            the caller's value is wrong; the sentence says what to change
+│   ├── InvalidQuestion     a question that cannot be asked (empty, too long, control characters …)
+│   └── InvalidAccess       an access rule that means nothing or cannot be read
+├── Unauthenticated         no token, or one that does not hold
+├── RoleRequired            a good token without the role that the route or command needs
+├── NotFound                missing or not yours: the two are never told apart
+├── Conflict                compare-and-set lost: somebody else wrote first
+├── Unavailable             a part the request cannot do without is down or too slow; try again
+│   ├── DeadlineExceeded    the request's time is spent
+│   └── GenerationGone      the pinned generation was pruned meanwhile; ask again
+├── SourceUnreadable        one document could not be read; the rest of the run goes on
+├── BuildRefused            a build, check, gate or switch was refused; nothing that is live changed
+└── Misconfigured           settings, profile, mapping or model folder do not fit together
+
+Degradations (rerank late, one leg missing, cache down) are values in the trace, not exceptions.
+"""
+
+from __future__ import annotations
+
+
+class AttestError(Exception):
+    """Root of the tree. `code` is stable and public; the message is a sentence that helps."""
+
+    code = "INTERNAL"
+
+    def __init__(self, message: str, *, code: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        if code is not None:
+            self.code = code
+
+
+class InvalidInput(AttestError):
+    code = "INVALID_INPUT"
+
+
+class InvalidQuestion(InvalidInput):
+    code = "INVALID_QUESTION"
+
+
+class InvalidAccess(InvalidInput):
+    code = "INVALID_ACCESS"
+
+
+class Unauthenticated(AttestError):
+    code = "UNAUTHENTICATED"
+
+    def __init__(self) -> None:
+        # No detail on purpose: why a token fails is of use only to somebody who forges one.
+        super().__init__("A valid bearer token is needed.")
+
+
+class RoleRequired(AttestError):
+    code = "ROLE_REQUIRED"
+
+    def __init__(self, role: str) -> None:
+        super().__init__(f"This needs the role '{role}'.")
+        self.role = role
+
+
+class NotFound(AttestError):
+    code = "NOT_FOUND"
+
+    def __init__(self) -> None:
+        # One wording for everything missing or forbidden (promise P1).
+        super().__init__("There is nothing here that you may see.")
+
+
+class Conflict(AttestError):
+    code = "CONFLICT"
+
+
+class Unavailable(AttestError):
+    code = "UNAVAILABLE"
+
+
+class DeadlineExceeded(Unavailable):
+    code = "DEADLINE_EXCEEDED"
+
+
+class GenerationGone(Unavailable):
+    code = "GENERATION_GONE"
+
+
+class SourceUnreadable(AttestError):
+    code = "SOURCE_UNREADABLE"
+
+
+class BuildRefused(AttestError):
+    code = "BUILD_REFUSED"
+
+
+class Misconfigured(AttestError):
+    code = "MISCONFIGURED"
