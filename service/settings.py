@@ -1,0 +1,91 @@
+"""Process settings: read once from the environment (prefix `ATTEST_`), checked, frozen.
+
+`ES_URL` and `REDIS_URL` are understood without the prefix, since the local stack and most hosts set them so.
+Every field is described in docs/configuration.md; a test compares the two.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Literal
+
+from pydantic import AliasChoices, Field, SecretStr, ValidationError, model_validator
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from service.errors import Misconfigured
+
+PREFIX = "ATTEST_"
+
+
+class Settings(BaseSettings):
+    model_config = SettingsConfigDict(env_prefix=PREFIX, frozen=True, extra="ignore", populate_by_name=True)
+
+    engine: Literal["embedded", "elasticsearch"] = Field("embedded", description="Which engine holds everything.")
+    prefix: str = Field("attest", pattern=r"^[a-z][a-z0-9-]{0,30}$", description="Prefix of every index and alias.")
+    data_dir: Path = Field(Path(".local/attest"), description="Where the embedded engine and caches keep files.")
+
+    es_url: str | None = Field(
+        None,
+        validation_alias=AliasChoices("ATTEST_ES_URL", "ES_URL"),
+        description="Elasticsearch node URLs, separated by commas.",
+    )
+    es_api_key: SecretStr | None = Field(None, description="Elasticsearch API key.")
+    es_username: str | None = Field(None, description="Elasticsearch user for basic authentication.")
+    es_password: SecretStr | None = Field(None, description="Password of that user.")
+    es_ca_certs: Path | None = Field(None, description="CA bundle to verify Elasticsearch's certificate with.")
+    es_shards: int = Field(1, ge=1, le=64, description="Primary shards of a new generation.")
+    es_replicas: int = Field(0, ge=0, le=8, description="Replicas of a generation, added before it goes live.")
+    vector_index: Literal["flat", "hnsw", "int8_hnsw"] = Field(
+        "flat", description="Vector index type; `flat` is exact, so no member or order depends on hidden documents."
+    )
+
+    redis_url: str | None = Field(
+        None,
+        validation_alias=AliasChoices("ATTEST_REDIS_URL", "REDIS_URL"),
+        description="Redis for the answer cache; without it answers are the same, slower.",
+    )
+    cache_ttl_s: int = Field(600, ge=1, le=86_400, description="Seconds a cached answer lives.")
+
+    embedder: str = Field("multilingual-e5-small", description="Folder name of the embedder.")
+    rerank_models_dir: Path | None = Field(None, description="Folder of reranker folders; default: the shipped one.")
+    profile: str = Field("default", description="Ranking profile used when a question names none.")
+    onnx_threads: int = Field(2, ge=1, le=64, description="Threads of one ONNX session.")
+
+    token_secret: SecretStr | None = Field(
+        None, description="HS256 secret for development tokens (at least 32 bytes); unset refuses HS256."
+    )
+    token_keys_file: Path | None = Field(None, description="JWKS file with RS256 or ES256 public keys, chosen by kid.")
+    token_issuer: str = Field("attest", description="Required `iss` of a token.")
+    token_audience: str = Field("attest", description="Required `aud` of a token.")
+    token_leeway_s: int = Field(30, ge=0, le=300, description="Clock leeway for exp and nbf, seconds.")
+
+    host: str = Field("127.0.0.1", description="Address `attest serve` binds.")
+    port: int = Field(8080, ge=1, le=65_535, description="Port `attest serve` binds.")
+    workers: int = Field(1, ge=1, le=64, description="gunicorn worker processes; each loads the models once.")
+    threads: int = Field(8, ge=1, le=256, description="gunicorn threads per worker.")
+    max_body_bytes: int = Field(65_536, ge=1024, le=10_485_760, description="Largest request body.")
+    question_max_chars: int = Field(2_000, ge=50, le=20_000, description="Longest question, code points.")
+    request_timeout_s: float = Field(8.0, gt=0, le=120, description="Deadline of one online request, seconds.")
+    log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field("INFO", description="Least level logged.")
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Settings:
+        if self.engine == "elasticsearch" and not self.es_url:
+            raise ValueError("engine is elasticsearch, but neither ATTEST_ES_URL nor ES_URL is set")
+        if self.token_secret is not None and len(self.token_secret.get_secret_value().encode()) < 32:
+            raise ValueError("ATTEST_TOKEN_SECRET is shorter than 32 bytes")
+        return self
+
+
+def load_settings() -> Settings:
+    """Settings from the environment. Raises Misconfigured, naming the variable, also for a misspelt one."""
+    known = {PREFIX + name.upper() for name in Settings.model_fields}
+    strange = sorted(name for name in os.environ if name.startswith(PREFIX) and name not in known)
+    if strange:
+        raise Misconfigured(f"Unknown setting {strange[0]}; docs/configuration.md lists the known ones.")
+    try:
+        return Settings()
+    except ValidationError as error:
+        lines = [f"{'.'.join(map(str, e['loc'])) or 'settings'}: {e['msg']}" for e in error.errors()]
+        raise Misconfigured("Settings do not hold: " + "; ".join(lines)) from None
