@@ -1,0 +1,112 @@
+"""Ranking profiles: one TOML file a name, checked field by field when it is loaded.
+
+Takes: a profile name. Returns: a frozen `RankingProfile`.
+Called by: bootstrap and the evaluation.
+Never does: hold numbers of its own; they live in the TOML files beside it.
+"""
+
+from __future__ import annotations
+
+import tomllib
+from pathlib import Path
+from typing import Annotated
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from service.errors import InvalidInput, Misconfigured
+
+FOLDER = Path(__file__).parent
+
+Share = Annotated[float, Field(ge=0, le=1)]
+
+
+class _Part(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+class Legs(_Part):
+    bm25_size: int = Field(ge=1, le=1000, description="Hits asked of the BM25 leg.")
+    heading_boost: float = Field(ge=0, le=10, description="Weight of a heading match beside a body match.")
+    anchors_size: int = Field(ge=1, le=1000, description="Hits asked of the exact-anchor leg.")
+    knn_k: int = Field(ge=1, le=1000, description="Neighbours asked of the kNN leg.")
+    knn_candidates: int = Field(ge=1, le=10_000, description="Candidates per shard; matters to approximate indices.")
+
+
+class Fusion(_Part):
+    rrf_k: int = Field(ge=1, le=1000, description="The constant of reciprocal rank fusion.")
+    weights: dict[str, float] = Field(description="Weight of each leg in the sum.")
+    pool: int = Field(ge=1, le=1000, description="Candidates that go on after fusion.")
+
+
+class Rerank(_Part):
+    model: str = Field(description="Folder under rerank_models/, or 'none' for the fused order.")
+    depth: int = Field(ge=1, le=200, description="Candidates reranked.")
+    deadline_s: float = Field(gt=0, le=60, description="Time the reranker may take; late means fused order.")
+    weights: dict[str, float] = Field(default_factory=dict, description="Weights a rules reranker reads.")
+
+
+class Gate(_Part):
+    """Evidence is enough when sigmoid(bias + w·features) ≥ threshold. Fitted by `attest tune gate`."""
+
+    bias: float
+    cosine: float = Field(description="Weight of the best candidate's cosine with the question.")
+    coverage: float = Field(description="Weight of the share of question terms the best candidate holds.")
+    threshold: Share = Field(description="Least probability that lets an answer out.")
+    lexical_coverage: Share = Field(description="Least coverage when there is no kNN leg (degraded).")
+    semantic_cosine: Share = Field(description="Least cosine when there is no BM25 leg (degraded).")
+
+
+class Packing(_Part):
+    token_budget: int = Field(ge=64, le=100_000, description="Tokens of evidence handed to the answerer.")
+    max_evidence: int = Field(ge=1, le=50, description="Most pieces of evidence.")
+    per_document: int = Field(ge=1, le=50, description="Most pieces from one document.")
+
+
+class Answering(_Part):
+    max_claims: int = Field(ge=1, le=20, description="Most verbatim pieces in an extractive answer.")
+    examined_evidence: int = Field(ge=1, le=20, description="Pieces of evidence whose sentences are compared.")
+    cosine: float = Field(description="Weight of a sentence's cosine with the question.")
+    coverage: float = Field(description="Weight of the share of question terms in a sentence.")
+    evidence_rank: float = Field(description="What each rank of the evidence below the first costs.")
+    value: float = Field(description="Added when the question asks for a number and the sentence has one.")
+    second_margin: float = Field(ge=0, description="A further piece may score at most this much less.")
+    conflict_similarity: Share = Field(
+        description="Least likeness of two sentences, numbers masked, to count as saying the same of one subject."
+    )
+
+
+class RankingProfile(_Part):
+    name: str
+    version: int = Field(ge=1)
+    legs: Legs
+    fusion: Fusion
+    rerank: Rerank
+    gate: Gate
+    packing: Packing
+    answering: Answering
+
+    @property
+    def identity(self) -> str:
+        return f"{self.name}@{self.version}"
+
+
+def profile_names() -> tuple[str, ...]:
+    return tuple(sorted(path.stem for path in FOLDER.glob("*.toml")))
+
+
+def load_profile(name: str) -> RankingProfile:
+    """The named profile. Raises InvalidInput for an unknown name, Misconfigured for a broken file."""
+    if name not in profile_names():
+        raise InvalidInput(f"There is no ranking profile of that name; known: {', '.join(profile_names())}.")
+    return read_profile((FOLDER / f"{name}.toml").read_text(encoding="utf-8"), where=f"profile {name}")
+
+
+def read_profile(text: str, *, where: str) -> RankingProfile:
+    """A profile from TOML text. Raises Misconfigured naming every field that does not hold."""
+    try:
+        return RankingProfile.model_validate(tomllib.loads(text))
+    except ValidationError as error:
+        faults = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
+        raise Misconfigured(f"{where} does not hold: {faults}") from None
+    except tomllib.TOMLDecodeError as error:
+        raise Misconfigured(f"{where} is not TOML: {error}") from None
