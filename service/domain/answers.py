@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Literal
 
-from service.domain.documents import Span
+from service.domain.documents import BlockKind, Span
 
 
 class Reason(StrEnum):
@@ -74,6 +74,7 @@ class Evidence:
     chunk_id: str
     document_id: str
     document_version: str
+    kind: BlockKind
     title: str
     heading_path: tuple[str, ...]
     span: Span

@@ -148,6 +148,10 @@ class Retrieval(Protocol):
         """Cosine in [-1, 1] of the vector with each named chunk that the scope may see and has a vector."""
         ...
 
+    def any_visible(self, generation: Generation, scope: Scope, timeout_s: float) -> bool:
+        """Whether the scope may see at least one chunk of the generation."""
+        ...
+
     def fetch(
         self, generation: Generation, chunk_ids: Sequence[str], scope: Scope, timeout_s: float
     ) -> dict[str, FoundChunk]:

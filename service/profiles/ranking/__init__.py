@@ -29,6 +29,7 @@ class Legs(_Part):
     heading_boost: float = Field(ge=0, le=10, description="Weight of a heading match beside a body match.")
     anchors_size: int = Field(ge=1, le=1000, description="Hits asked of the exact-anchor leg.")
     knn_k: int = Field(ge=1, le=1000, description="Neighbours asked of the kNN leg.")
+    knn_floor: float = Field(ge=-1, le=1, description="Least cosine for a neighbour to count as found at all.")
     knn_candidates: int = Field(ge=1, le=10_000, description="Candidates per shard; matters to approximate indices.")
 
 

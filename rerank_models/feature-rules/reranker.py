@@ -1,0 +1,67 @@
+"""The deterministic baseline: score = Σ weight × feature; the weights come from the ranking profile.
+
+Every feature is a pure function of the question and the one candidate, so hidden documents cannot move it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from service.online.rerank.contract import RerankCandidate, RerankRequest, RerankScore
+from service.text.analysis import analyse, coverage
+from service.text.numbers import entails, find_quantities
+from service.text.polarity import polarity_conflict
+
+IDENTITY = "feature-rules@1"
+# Where the kNN leg did not answer, every candidate gets the same neutral cosine: it then orders nothing.
+NEUTRAL_COSINE = 0.8
+
+
+class FeatureRules:
+    identity = IDENTITY
+
+    def __init__(self, weights: Mapping[str, float]) -> None:
+        self._weights = dict(weights)
+
+    def rerank(self, request: RerankRequest, deadline: float) -> Sequence[RerankScore]:
+        return [self._score(request, candidate) for candidate in request.candidates]
+
+    def _score(self, request: RerankRequest, candidate: RerankCandidate) -> RerankScore:
+        contributions = {
+            name: self._weights.get(name, 0.0) * value for name, value in features(request, candidate).items()
+        }
+        return RerankScore(candidate.chunk_id, sum(contributions.values()), contributions)
+
+
+def features(request: RerankRequest, candidate: RerankCandidate) -> dict[str, float]:
+    """Each in [-1, 1], most in [0, 1]:
+
+    cosine: question · chunk; exact_term_overlap: weighted share of question terms in heading or text;
+    required_number_match: share of the question's quantities that the text states;
+    heading_match, scope_match: share of question terms in the heading path, in the document's title;
+    anchor_match: share of the question's anchors the chunk holds exactly (1 when it has none to match);
+    negation_conflict: 1 when question and text disagree in polarity.
+    """
+    headings = " ".join(candidate.heading_path)
+    asked = find_quantities(request.question)
+    stated = find_quantities(candidate.text) if asked else []
+    heading_terms = analyse(headings)
+    body_terms = analyse(f"{candidate.prefix} {candidate.text}")
+    return {
+        "cosine": candidate.cosine if candidate.cosine is not None else NEUTRAL_COSINE,
+        "exact_term_overlap": coverage(request.terms, [*heading_terms, *body_terms]),
+        "required_number_match": (
+            sum(any(entails(s, q) for s in stated) for q in asked) / len(asked) if asked else 0.0
+        ),
+        "heading_match": coverage(request.terms, heading_terms),
+        "scope_match": coverage(request.terms, analyse(candidate.title)),
+        "anchor_match": (
+            len(request.anchors & candidate.anchors) / len(request.anchors) if request.anchors else 0.0
+        ),
+        "negation_conflict": float(polarity_conflict(request.question, candidate.text)),
+    }
+
+
+def create(weights: Mapping[str, float]) -> FeatureRules:
+    """The registry's entry point."""
+    return FeatureRules(weights)

@@ -1,0 +1,155 @@
+"""The one place where ports meet adapters: settings in, the two paths out. App, cli and tests start here."""
+
+from __future__ import annotations
+
+import getpass
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache, cached_property
+from pathlib import Path
+
+from service.adapters.redis_cache import NoCache, RedisCache
+from service.domain.ports import Cache, Embedder, Engine, IndexSettings
+from service.errors import Misconfigured
+from service.offline.ingest.chunking import Chunker
+from service.offline.story import Offline
+from service.online.answering.extractive import propose
+from service.online.entry import Event, Online
+from service.online.rerank.contract import Reranker
+from service.online.rerank.cross_encoder import CrossEncoderReranker
+from service.online.rerank.registry import load_reranker
+from service.online.story import Story
+from service.onnx.embedder import OnnxEmbedder
+from service.profiles.ranking import RankingProfile, load_profile
+from service.settings import Settings
+
+EMBEDDERS = Path(__file__).parent / "embedders"
+_ROOTS = (Path(__file__).parent.parent, Path(__file__).parent / "_data")  # a checkout, an installed package
+
+
+def data_folder(name: str) -> Path:
+    """A folder that stands beside the package in a checkout and inside it once installed."""
+    for root in _ROOTS:
+        if (root / name).is_dir():
+            return root / name
+    raise Misconfigured(f"The folder {name}/ is neither beside the package nor in it; reinstall.")
+
+
+def open_engine(settings: Settings) -> Engine:
+    """The configured engine. Opening needs no server yet; the first call does."""
+    if settings.engine == "embedded":
+        from service.adapters.embedded import open_embedded
+
+        return open_embedded(settings.data_dir, settings.prefix)
+    from service.adapters.elastic import open_elastic
+
+    return open_elastic(
+        settings.prefix,
+        [url.strip() for url in str(settings.es_url).split(",")],
+        api_key=settings.es_api_key.get_secret_value() if settings.es_api_key else None,
+        username=settings.es_username,
+        password=settings.es_password.get_secret_value() if settings.es_password else None,
+        ca_certs=settings.es_ca_certs,
+    )
+
+
+def open_cache(settings: Settings, on_event: Event) -> Cache:
+    if settings.redis_url is None:
+        return NoCache()
+    return RedisCache(settings.redis_url, on_error=lambda kind: on_event("cache_error", kind, 1))
+
+
+@dataclass(frozen=True)
+class Services:
+    """Everything that runs on one set of settings. Parts are made when first used: `--help` loads no model."""
+
+    settings: Settings
+    on_event: Event
+
+    @cached_property
+    def engine(self) -> Engine:
+        return open_engine(self.settings)
+
+    @cached_property
+    def embedder(self) -> OnnxEmbedder:
+        folder = EMBEDDERS / self.settings.embedder
+        if not (folder / "manifest.toml").is_file():
+            known = ", ".join(sorted(path.name for path in EMBEDDERS.iterdir() if path.is_dir()))
+            raise Misconfigured(f"There is no embedder folder {self.settings.embedder!r}; found: {known}.")
+        return OnnxEmbedder(folder, threads=self.settings.onnx_threads)
+
+    @cached_property
+    def offline(self) -> Offline:
+        from service.adapters.elastic.mappings import mapping_version
+
+        settings = self.settings
+        return Offline(
+            engine=self.engine,
+            embedder=self.embedder,
+            chunker=Chunker(),
+            mapping_version=mapping_version(),
+            index=IndexSettings(
+                dimension=self.embedder.dimension,
+                shards=settings.es_shards,
+                replicas=settings.es_replicas,
+                vector_index=settings.vector_index,
+            ),
+            who=getpass.getuser(),
+        )
+
+    @cached_property
+    def online(self) -> Online:
+        return online_path(self.settings, self.engine, self.embedder, self.embedder.count_tokens, self.on_event)
+
+
+def online_path(
+    settings: Settings,
+    engine: Engine,
+    embedder: Embedder,
+    count_tokens: Callable[[str], int],
+    on_event: Event,
+) -> Online:
+    """The online path over any engine and embedder; tests and experiments hand in their own."""
+    rerankers = settings.rerank_models_dir or data_folder("rerank_models")
+    return Online(
+        story=Story(
+            engine=engine,
+            embedder=embedder,
+            load_reranker=_reranker_loader(rerankers, settings.onnx_threads),
+            answerer=propose,
+            count_tokens=count_tokens,
+            executor=ThreadPoolExecutor(max_workers=settings.threads, thread_name_prefix="online"),
+        ),
+        cache=open_cache(settings, on_event),
+        load_profile=cache(load_profile),
+        default_profile=settings.profile,
+        request_timeout_s=settings.request_timeout_s,
+        cache_ttl_s=settings.cache_ttl_s,
+        on_event=on_event,
+    )
+
+
+def _reranker_loader(root: Path, threads: int) -> Callable[[RankingProfile], Reranker | None]:
+    """Loads each profile's reranker once."""
+    loaded: dict[str, Reranker | None] = {}
+
+    def load(profile: RankingProfile) -> Reranker | None:
+        if profile.identity not in loaded:
+            loaded[profile.identity] = load_reranker(
+                profile.rerank.model,
+                root,
+                profile.rerank.weights,
+                lambda folder: CrossEncoderReranker(folder, threads),
+            )
+        return loaded[profile.identity]
+
+    return load
+
+
+def silent(kind: str, name: str, value: float) -> None:
+    """Where nobody listens to metrics: the command line, tests."""
+
+
+def build(settings: Settings, on_event: Event = silent) -> Services:
+    return Services(settings, on_event)

@@ -1,0 +1,107 @@
+"""Integrity checks: what must be true of a generation before it may go live. Each is named and tells numbers."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from service.domain.documents import ArchivedDocument, IndexedChunk, RegistryEntry
+from service.domain.generations import Manifest
+from service.text.spans import slice_matches
+
+_NAMED = 5  # offenders a failed check names; the count tells of the rest
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """One check: whether it held, its figure, and the first offenders when it did not."""
+
+    name: str
+    passed: bool
+    found: str
+    offenders: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+ArchiveLookup = Callable[[Sequence[tuple[str, str]]], dict[tuple[str, str], ArchivedDocument]]
+
+
+def run_checks(
+    manifest: Manifest,
+    chunks: Iterable[IndexedChunk],
+    archive: ArchiveLookup,
+    registry: Mapping[str, RegistryEntry],
+) -> list[CheckResult]:
+    """All checks over every chunk of the generation, in one pass over the chunks."""
+    faults: dict[str, list[str]] = {name: [] for name in CHECKS}
+    counts: Counter[str] = Counter()
+    texts: dict[tuple[str, str], str | None] = {}
+    total = 0
+    for indexed in chunks:
+        total += 1
+        chunk = indexed.chunk
+        counts[chunk.document_id] += 1
+        key = (chunk.document_id, chunk.document_version)
+        if key not in texts:
+            # Chunks come ordered by chunkId, document by document: one text at a time is enough.
+            document = archive([key]).get(key)
+            texts = {key: document.canonical_text if document else None}
+        for name in _chunk_faults(indexed, texts[key], manifest, registry):
+            faults[name].append(chunk.chunk_id)
+    faults["chunks per document"] = [
+        f"{document_id}: {counts[document_id]} of {expected}"
+        for document_id, expected in manifest.chunks_per_document.items()
+        if counts[document_id] != expected
+    ] + [f"{document_id}: not in the manifest" for document_id in counts if document_id not in manifest.documents]
+    results = [
+        CheckResult(name, not found, f"{len(found)} of {total} at fault", tuple(found[:_NAMED]))
+        for name, found in faults.items()
+    ]
+    results.append(CheckResult("chunks in all", total == manifest.chunks and total > 0, f"{total} of {manifest.chunks}"))
+    return results
+
+
+# The order in which results are shown. One name per kind of fault.
+CHECKS = (
+    "span round trip",
+    "document version",
+    "text not empty",
+    "vector",
+    "rights as registered",
+    "processors",
+    "chunks per document",
+)
+
+
+def _chunk_faults(
+    indexed: IndexedChunk, text: str | None, manifest: Manifest, registry: Mapping[str, RegistryEntry]
+) -> Iterable[str]:
+    chunk = indexed.chunk
+    if text is None or not slice_matches(text, chunk.span.start, chunk.span.end, chunk.text_sha256):
+        yield "span round trip"
+    elif chunk.span.of(text) != chunk.text:
+        yield "span round trip"
+    if manifest.documents.get(chunk.document_id) != chunk.document_version:
+        yield "document version"
+    if not chunk.text.strip() or not (indexed.body_terms or indexed.heading_terms):
+        yield "text not empty"
+    if indexed.vector is not None and not _unit(indexed.vector, manifest.dimension):
+        yield "vector"
+    entry = registry.get(chunk.document_id)
+    if entry is None or entry.deleted or entry.access != indexed.access or not indexed.access.allow:
+        yield "rights as registered"
+    if (indexed.chunker_version, indexed.analyzer_version) != (
+        manifest.processors.chunker,
+        manifest.processors.analyzer,
+    ) or indexed.generation != manifest.generation:
+        yield "processors"
+
+
+def _unit(vector: Sequence[float], dimension: int) -> bool:
+    """Right dimension and length 1, within what float32 and an engine's own rounding leave of it."""
+    return len(vector) == dimension and abs(math.sqrt(sum(x * x for x in vector)) - 1) < 1e-3

@@ -1,0 +1,342 @@
+"""THE OFFLINE STORY: from sources to a live generation. Read it top to bottom.
+
+    ingest:   sources → parse → archive → rights → registry
+    build:    registry → cut → analyse → embed → write → seal → check → ready
+    publish:  check again → one alias call → live
+    rollback: one alias call back; rights and deletions stay as they are now
+    prune:    generations that nothing points at
+
+Every step can be killed and run again: the archive is create-only, the registry compare-and-set, a build
+fills a new generation that nobody searches, and the switch is one call.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, TypeVar
+
+from service.domain.documents import ArchivedDocument, RegistryEntry
+from service.domain.generations import Generation, Manifest, Processors, check_corpus_name
+from service.domain.ports import Embedder, Engine, IndexSettings
+from service.errors import AttestError, BuildRefused, Conflict, InvalidInput, SourceUnreadable
+from service.offline.generations import identity, indexing, switch
+from service.offline.generations.checks import CheckResult, run_checks
+from service.offline.ingest.chunking import Chunker
+from service.offline.ingest.parsing import ParsedDocument, parse, parser_versions
+from service.offline.ingest.sources import SourceFault, SourceItem, read_sources, resolve_access
+from service.offline.rights import change_rights
+from service.profiles.corpus import CorpusProfile
+from service.text.analysis import ANALYZER_VERSION
+from service.text.spans import sha256_text
+
+Item = TypeVar("Item")
+Progress = Callable[[str, int, int], None]  # step, done, total (0 when unknown)
+_BATCH = 256  # chunks embedded and written together
+
+
+@dataclass(slots=True)
+class IngestReport:
+    """What an ingest did with every source it met."""
+
+    added: list[str] = field(default_factory=list)
+    updated: list[str] = field(default_factory=list)
+    unchanged: list[str] = field(default_factory=list)
+    refused: list[tuple[str, str]] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class Offline:
+    """The offline path with the parts it works with, put together by bootstrap."""
+
+    engine: Engine
+    embedder: Embedder
+    chunker: Chunker
+    mapping_version: str
+    index: IndexSettings
+    who: str
+
+    def ingest(
+        self, corpus: str, sources: Sequence[Path], profile: CorpusProfile, access_flag: Mapping[str, Any] | None,
+        progress: Progress,
+    ) -> IngestReport:
+        """Reads sources into archive and registry. One bad file never stops the others: it is reported."""
+        check_corpus_name(corpus)
+        self.engine.registry.write_corpus_profile(corpus, profile.model_dump(mode="json"))
+        report = IngestReport()
+        for count, item in enumerate(read_sources(sources), 1):
+            progress("ingest", count, 0)
+            if isinstance(item, SourceFault):
+                report.refused.append((item.origin, item.reason))
+                continue
+            try:
+                self._ingest_one(corpus, item, profile, access_flag, report)
+            except SourceUnreadable as error:
+                report.refused.append((item.origin, error.message))
+        return report
+
+    def _ingest_one(
+        self, corpus: str, item: SourceItem, profile: CorpusProfile, access_flag: Mapping[str, Any] | None,
+        report: IngestReport,
+    ) -> None:
+        parsed = parse(item)
+        access = resolve_access(parsed, item, access_flag, profile)
+        document_id = parsed.document_id
+        known = self.engine.registry.get_many(corpus, [document_id]).get(document_id)
+        if known is not None and known.access.tenant != access.tenant:
+            raise SourceUnreadable(f"{document_id!r} belongs to another tenant in this corpus; give it another id.")
+        self.engine.archive.put(_archived(parsed, item, profile))
+        if known is None:
+            entry = RegistryEntry(corpus, document_id, parsed.version, access, False, 1, _now(), self.who)
+            self.engine.registry.write(entry)
+            report.added.append(document_id)
+        elif (known.current_version, known.access, known.deleted) == (parsed.version, access, False):
+            report.unchanged.append(document_id)
+        else:
+            wanted = {"current_version": parsed.version, "access": access, "deleted": False}
+            change_rights(
+                self.engine, corpus, document_id, lambda e: replace(e, **wanted), who=self.who, now=_now()
+            )
+            report.updated.append(document_id)
+
+    def build(self, corpus: str, progress: Progress) -> Manifest:
+        """A new generation beside the live one: filled, sealed, checked, and ready; or failed with the reason.
+
+        Raises BuildRefused when there is nothing to build from or a check does not hold.
+        """
+        manifest, entries = self._plan(corpus)
+        generation = _generation(manifest)
+        self.engine.generations.create(generation, self.index)
+        try:
+            manifest = self._fill(manifest, entries, progress)
+            self.engine.generations.seal(generation, self.index)
+            manifest = self._advance(manifest, state="validating")
+            results = self.check(manifest.generation)
+        except AttestError as error:
+            self._advance(manifest, state="failed", reason=error.message)
+            raise
+        manifest = replace(manifest, checks=[result.to_json() for result in results])
+        failed = [result for result in results if not result.passed]
+        if failed:
+            reason = "; ".join(f"{r.name}: {r.found} ({', '.join(r.offenders)})" for r in failed)
+            self._advance(manifest, state="failed", reason=reason)
+            raise BuildRefused(f"{generation.name} does not pass its checks: {reason}. What is live is untouched.")
+        return self._advance(manifest, state="ready")
+
+    def _plan(self, corpus: str) -> tuple[Manifest, dict[str, RegistryEntry]]:
+        profile = self.engine.registry.corpus_profile(check_corpus_name(corpus))
+        entries = {e.document_id: e for e in self.engine.registry.scan(corpus) if not e.deleted}
+        if profile is None or not entries:
+            raise BuildRefused(f"Corpus {corpus!r} has no documents yet; read some with `attest ingest`.")
+        documents = {document_id: entry.current_version for document_id, entry in entries.items()}
+        processors = Processors(
+            parsers=parser_versions(),
+            chunker=self.chunker.version,
+            analyzer=ANALYZER_VERSION,
+            embedder=self.embedder.identity,
+            mapping=self.mapping_version,
+        )
+        version = identity.corpus_version(documents, processors)
+        taken = {*self.engine.generations.names(corpus), *(m.generation for m in self.engine.builds.scan(corpus))}
+        generation = identity.next_generation(self.engine.prefix, corpus, version, taken)
+        manifest = Manifest(
+            generation=generation.name,
+            corpus=corpus,
+            corpus_version=version,
+            state="building",
+            processors=processors,
+            documents=documents,
+            chunks=0,
+            chunks_per_document={},
+            dimension=self.embedder.dimension,
+            vector_index=self.index.vector_index,
+            corpus_profile=profile,
+            created_at=_now(),
+            updated_at=_now(),
+            updated_by=self.who,
+        )
+        return self.engine.builds.write(manifest), entries
+
+    def _fill(self, manifest: Manifest, entries: Mapping[str, RegistryEntry], progress: Progress) -> Manifest:
+        """cut → analyse → embed → write, in batches; then the manifest tells what went in."""
+        started = time.perf_counter()
+        generation = _generation(manifest)
+        cut = [self._cut(entry) for entry in entries.values()]
+        pairs = [(document, chunk) for document in cut for chunk in document.chunks]
+        if not pairs:
+            raise BuildRefused("None of the documents has any text to index.")
+        known = self._known_vectors(manifest)
+        done = reused = 0
+        refused: list[str] = []
+        for batch in _batches(pairs):
+            texts = [indexing.embedded_text(owner.document.title, chunk) for owner, chunk in batch]
+            vectors, again = indexing.embed(texts, self.embedder, known, lambda count: None)
+            triples = ((owner, chunk, vector) for (owner, chunk), vector in zip(batch, vectors, strict=True))
+            report = self.engine.generations.write(
+                generation, indexing.index_chunks(generation, self.chunker.version, triples)
+            )
+            refused += [f"{r.chunk_id}: {r.reason}" for r in report.refused]
+            done, reused = done + len(batch), reused + again
+            progress("build", done, len(pairs))
+        if refused:
+            raise BuildRefused(
+                f"The engine refused {len(refused)} of {len(pairs)} chunks: " + "; ".join(refused[:5])
+            )
+        seconds = time.perf_counter() - started
+        timings = {"fillSeconds": round(seconds, 3), "vectorsReused": float(reused)}
+        counts = {document.document.document_id: len(document.chunks) for document in cut}
+        return self._advance(
+            replace(manifest, chunks=len(pairs), chunks_per_document=counts, timings=timings), state="building"
+        )
+
+    def _cut(self, entry: RegistryEntry) -> indexing.CutDocument:
+        key = (entry.document_id, entry.current_version)
+        document = self.engine.archive.get_many([key]).get(key)
+        if document is None:
+            raise BuildRefused(f"{entry.document_id!r} is registered, but its version is not in the archive.")
+        chunks = self.chunker.cut(
+            document.document_id, document.document_version, document.canonical_text, document.blocks, document.title
+        )
+        return indexing.CutDocument(document, entry.access, tuple(chunks))
+
+    def _known_vectors(self, manifest: Manifest) -> dict[str, indexing.Vector]:
+        """Vectors of the newest earlier generation with the same embedder, by text."""
+        earlier = [
+            m
+            for m in self.engine.builds.scan(manifest.corpus)
+            if m.processors.embedder == manifest.processors.embedder
+            and m.generation in self.engine.generations.names(manifest.corpus)
+            and m.generation != manifest.generation
+        ]
+        if not earlier:
+            return {}
+        chunks = self.engine.generations.scan(_generation(earlier[-1]), vectors=True)
+        return {
+            indexing.text_key(indexing.embedded_text(c.title, c.chunk)): c.vector for c in chunks if c.vector is not None
+        }
+
+    def check(self, generation_name: str) -> list[CheckResult]:
+        """The integrity checks of a generation, every chunk of it, against archive and registry as they are now."""
+        manifest = self._manifest(generation_name)
+        registry = {entry.document_id: entry for entry in self.engine.registry.scan(manifest.corpus)}
+        chunks = self.engine.generations.scan(_generation(manifest), vectors=True)
+        return run_checks(manifest, chunks, self.engine.archive.get_many, registry)
+
+    def publish(self, corpus: str, generation_name: str | None) -> tuple[Manifest, switch.Switched]:
+        """Makes a ready generation live (the newest ready one when none is named). Raises BuildRefused."""
+        manifest = self._manifest(generation_name) if generation_name else self._newest_ready(corpus)
+        if manifest.corpus != corpus or manifest.state not in ("ready", "live", "retained"):
+            raise BuildRefused(f"{manifest.generation} is {manifest.state} and belongs to {manifest.corpus!r}.")
+        if manifest.processors.embedder != self.embedder.identity:
+            raise BuildRefused(
+                f"{manifest.generation} was built with {manifest.processors.embedder}, this service runs "
+                f"{self.embedder.identity}: queries and index would not speak the same language."
+            )
+        failed = [result for result in self._recheck(manifest) if not result.passed]
+        if failed:
+            reason = "; ".join(f"{r.name}: {r.found} ({', '.join(r.offenders)})" for r in failed)
+            raise BuildRefused(f"{manifest.generation} no longer passes its checks: {reason}. What is live stays.")
+        switched = switch.switch_to(self.engine, _generation(manifest))
+        for other in self.engine.builds.scan(corpus):
+            if other.state == "live" and other.generation != manifest.generation:
+                self._advance(other, state="retained")
+        return self._advance(manifest, state="live", replaced=switched.before), switched
+
+    def _recheck(self, manifest: Manifest) -> list[CheckResult]:
+        """Rights may have changed since the build: bring them in line first, deleted documents included."""
+        generation = _generation(manifest)
+        counts = dict(manifest.chunks_per_document)
+        documents = dict(manifest.documents)
+        for entry in self.engine.registry.scan(manifest.corpus):
+            if entry.document_id in documents and (entry.deleted or entry.sequence > 1):
+                self.engine.generations.spread_access(
+                    generation, entry.document_id, None if entry.deleted else entry.access
+                )
+                if entry.deleted:
+                    counts.pop(entry.document_id, None)
+                    documents.pop(entry.document_id)
+        now = replace(manifest, documents=documents, chunks_per_document=counts, chunks=sum(counts.values()))
+        registry = {entry.document_id: entry for entry in self.engine.registry.scan(manifest.corpus)}
+        chunks = self.engine.generations.scan(generation, vectors=True)
+        return run_checks(now, chunks, self.engine.archive.get_many, registry)
+
+    def rollback(self, corpus: str) -> tuple[Manifest, switch.Switched]:
+        """Back to the generation that was live before, by one alias call. Rights and deletions stay."""
+        live = switch.live_generation(self.engine, corpus)
+        if live is None:
+            raise BuildRefused(f"Corpus {corpus!r} has no live generation to roll back from.")
+        before = self._manifest(live).replaced
+        if before is None or before not in self.engine.generations.names(corpus):
+            raise BuildRefused(f"{live} replaced no generation that still exists; there is nothing to go back to.")
+        return self.publish(corpus, before)
+
+    def prune(self, corpus: str, *, keep: int, dry_run: bool) -> tuple[str, ...]:
+        """Drops generations that no live alias points at, except the `keep` newest. Returns their names."""
+        names = switch.prunable(
+            self.engine.generations.names(corpus), self.engine.generations.aliases(corpus), keep
+        )
+        if not dry_run:
+            for name in names:
+                generation = Generation.parse(name)
+                if generation is not None:
+                    self.engine.generations.drop(generation)
+                manifest = self.engine.builds.get(name)
+                if manifest is not None:
+                    self._advance(manifest, state="pruned")
+        return names
+
+    # ── shared by the steps ─────────────────────────────────────────────────────────────────────────────
+
+    def _manifest(self, generation_name: str) -> Manifest:
+        manifest = self.engine.builds.get(generation_name)
+        if manifest is None:
+            raise InvalidInput(f"There is no generation {generation_name!r}; `attest generations` lists them.")
+        return manifest
+
+    def _newest_ready(self, corpus: str) -> Manifest:
+        ready = [m for m in self.engine.builds.scan(corpus) if m.state == "ready"]
+        if not ready:
+            raise BuildRefused(f"Corpus {corpus!r} has no generation that is ready; make one with `attest build`.")
+        return ready[-1]
+
+    def _advance(self, manifest: Manifest, **changes: Any) -> Manifest:
+        changed = replace(manifest, updated_at=_now(), updated_by=self.who, **changes)
+        try:
+            return self.engine.builds.write(changed)
+        except Conflict as error:
+            raise Conflict(f"Somebody else is working on {manifest.generation}; look with `attest generations`.") from error
+
+
+def _archived(parsed: ParsedDocument, item: SourceItem, profile: CorpusProfile) -> ArchivedDocument:
+    return ArchivedDocument(
+        document_id=parsed.document_id,
+        document_version=parsed.version,
+        raw_sha256=parsed.raw_sha256,
+        canonical_text=parsed.canonical_text,
+        canonical_sha256=sha256_text(parsed.canonical_text),
+        media_type=item.media_type,
+        parser_version=parsed.parser_version,
+        title=parsed.title,
+        locale=parsed.locale or profile.locale,
+        canonical_url=item.canonical_url,
+        blocks=parsed.blocks,
+        archived_at=_now(),
+    )
+
+
+def _generation(manifest: Manifest) -> Generation:
+    generation = Generation.parse(manifest.generation)
+    if generation is None:
+        raise BuildRefused(f"{manifest.generation!r} is not the name of a generation.")
+    return generation
+
+
+def _batches(items: Sequence[Item]) -> Iterator[Sequence[Item]]:
+    return (items[start : start + _BATCH] for start in range(0, len(items), _BATCH))
+
+
+def _now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")

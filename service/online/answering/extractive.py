@@ -1,0 +1,150 @@
+"""The extractive answerer: the few verbatim pieces of the evidence that say what was asked.
+
+Deterministic, and honest about what it is: it quotes, it does not write.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from service.domain.answers import Citation, Claim, Evidence
+from service.domain.documents import Span
+from service.domain.retrieval import Vector
+from service.online.answering.units import Unit, extend, table_head, units_of
+from service.profiles.ranking import Answering
+from service.text.analysis import analyse, coverage, term_weight
+from service.text.anchors import Anchor, find_anchors
+from service.text.numbers import entails, find_quantities
+from service.text.spans import sha256_text
+
+_MAX_UNITS = 40  # units compared by meaning; one costs about ten milliseconds to embed
+
+Embed = Callable[[Sequence[str]], Vector]
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerRequest:
+    """Everything the answerer may use. `vector` is the question's embedding, or None when there is none."""
+
+    question: str
+    terms: tuple[str, ...]
+    hard: tuple[Anchor, ...]
+    asks_value: bool
+    vector: Vector | None
+    evidence: tuple[Evidence, ...]
+    settings: Answering
+    embed: Embed
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """An answer not yet verified. `units` are the quoted pieces with their scores, best first."""
+
+    answer: str
+    claims: tuple[Claim, ...]
+    units: tuple[tuple[Unit, float], ...] = ()
+
+
+def propose(request: AnswerRequest) -> Proposal:
+    """The best piece, and a second one where it adds a question term the first lacks.
+
+    A proposal without claims means that nothing quotable answers the question.
+    """
+    settings = request.settings
+    by_source = [
+        units_of(place, evidence) for place, evidence in enumerate(request.evidence[: settings.examined_evidence])
+    ]
+    units = _restrict_to_anchors([unit for units in by_source for unit in units], request.hard)[:_MAX_UNITS]
+    if not units:
+        return Proposal("", ())
+    scored = sorted(
+        zip(units, _scores(request, units), strict=True),
+        key=lambda pair: (-pair[1], pair[0].source, pair[0].span.start),
+    )
+    best_unit, best_score = scored[0]
+    if request.asks_value and not any(_has_value(unit, request) for unit, _ in scored):
+        return Proposal("", ())
+    picked = [(best_unit, best_score)]
+    known = set(analyse(_read(best_unit)))
+    for unit, score in scored[1:]:
+        if len(picked) >= settings.max_claims or best_score - score > settings.second_margin:
+            break
+        new = [t for t in request.terms if t not in known and t in set(analyse(unit.text))]
+        if sum(map(term_weight, new)) > 0:
+            picked.append((unit, score))
+            known |= set(analyse(unit.text))
+    return _proposal(request, by_source, picked)
+
+
+def _read(unit: Unit) -> str:
+    return f"{unit.context} {unit.text}"
+
+
+def _restrict_to_anchors(units: list[Unit], hard: Sequence[Anchor]) -> list[Unit]:
+    """Where a unit itself names an identifier of the question, the others are about something else."""
+    wanted = {anchor.canonical for anchor in hard}
+    if not wanted:
+        return units
+    own = [len(wanted & {anchor.canonical for anchor in find_anchors(unit.text)}) for unit in units]
+    most = max(own, default=0)
+    return [unit for unit, held in zip(units, own, strict=True) if held == most]
+
+
+def _has_value(unit: Unit, request: AnswerRequest) -> bool:
+    """A quantity that the question did not bring along itself."""
+    asked = find_quantities(request.question)
+    return any(not any(entails(a, q) for a in asked) for q in find_quantities(unit.text))
+
+
+def _scores(request: AnswerRequest, units: Sequence[Unit]) -> list[float]:
+    settings = request.settings
+    cosines = np.zeros(len(units), dtype=np.float32)
+    if request.vector is not None:
+        cosines = request.embed([unit.text for unit in units]) @ request.vector
+    return [
+        settings.cosine * float(cosine)
+        + settings.coverage * coverage(list(request.terms), analyse(_read(unit)))
+        + (settings.value if request.asks_value and _has_value(unit, request) else 0.0)
+        - settings.evidence_rank * unit.source
+        for unit, cosine in zip(units, cosines, strict=True)
+    ]
+
+
+def _proposal(
+    request: AnswerRequest, by_source: Sequence[list[Unit]], picked: Sequence[tuple[Unit, float]]
+) -> Proposal:
+    claims: list[Claim] = []
+    lines: list[str] = []
+    covered: list[tuple[int, Span]] = []
+    for unit, _ in picked:
+        evidence = request.evidence[unit.source]
+        own = by_source[unit.source]
+        first, last = extend(own, own.index(unit))
+        span = Span(own[first].span.start, own[last].span.end)
+        if any(source == unit.source and span.start < s.end and s.start < span.end for source, s in covered):
+            continue
+        covered.append((unit.source, span))
+        claim = _claim(evidence, span)
+        claims.append(claim)
+        head = table_head(evidence) if unit.row else ""
+        lines.append(f"{head}\n{claim.text} [{evidence.source_id}]" if head else f"{claim.text} [{evidence.source_id}]")
+    return Proposal("\n".join(lines), tuple(claims), tuple(picked))
+
+
+def _claim(evidence: Evidence, span: Span) -> Claim:
+    quote = Span(span.start - evidence.span.start, span.end - evidence.span.start).of(evidence.text)
+    citation = Citation(
+        source_id=evidence.source_id,
+        document_id=evidence.document_id,
+        document_version=evidence.document_version,
+        chunk_id=evidence.chunk_id,
+        span=span,
+        quote=quote,
+        quote_sha256=sha256_text(quote),
+        heading_path=evidence.heading_path,
+        page=evidence.page,
+    )
+    return Claim(text=quote, kind="extracted", citations=(citation,))

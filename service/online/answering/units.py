@@ -1,0 +1,109 @@
+"""The smallest pieces evidence can be quoted in: sentences, table rows, list items, whole code blocks.
+
+Each unit knows its place in the archived text, and which neighbours it cannot be quoted without.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from service.domain.answers import Evidence
+from service.domain.documents import Span
+from service.text.folding import fold
+from service.text.sentences import sentences
+
+# A sentence that opens like this leans on the one before it: without it the reader loses the subject or the
+# condition. Matched against folded text.
+_LEANS_BACK = re.compile(
+    r"(?:第[一二三四五六七八九十百\d]+次(?:仍|还|再)|仍|否则|此时|这时|届时|此外|另外|但是?[^不]|不过|然而|因此|所以|其中|该|此|这|它|其(?!他|实|余)"
+    r"|上述|以上|前者|后者|同时|并且?|而且|之后|随后|然后|接着|超过(?:后|该|此|上述)|如仍|若仍|如果仍)"
+    r"|(?:otherwise|then|this|these|that|those|it|its|they|their|he|she|his|her|however|but|therefore|thus|hence"
+    r"|such|instead|also|moreover|furthermore|in addition|in this case|if so|if not|after that|the (?:former|latter))\b"
+)
+# A sentence that opens like this limits or completes the rule before it: quoting the rule alone would mislead.
+_LIMITS_PREVIOUS = re.compile(
+    r"(?:第[一二三四五六七八九十百\d]+次(?:仍|还|再)|否则|但是?|不过|然而|除非|除外|例外|如仍|若仍|如果仍|仍)"
+    r"|(?:otherwise|however|but|unless|except|if not|if it still)\b"
+)
+_INTRODUCES = re.compile(r"[:：]\s*$")
+_DELIMITER_ROW = re.compile(r"\s*\|?\s*:?-{1,}:?\s*(?:\|\s*:?-{1,}:?\s*)*\|?\s*")
+_MAX_SPAN = 700  # code points a quoted piece may grow to; longer ones stop being "the sentence that says so"
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """One quotable piece. `span` is in the archived text; `context` is what it is read under (headings,
+    a table's head) and counts for matching, never for quoting."""
+
+    source: int
+    span: Span
+    text: str
+    context: str
+    row: bool = False
+
+
+def units_of(source: int, evidence: Evidence) -> list[Unit]:
+    """The units of one piece of evidence, in text order. `source` is its place in the evidence list."""
+    context = " ".join((evidence.title, *evidence.heading_path, evidence.search_prefix))
+    base = evidence.span.start
+    if evidence.kind == "table":
+        return [
+            Unit(source, Span(base + a, base + b), evidence.text[a:b], f"{context} {head}", row=True)
+            for head, a, b in _rows(evidence)
+        ]
+    if evidence.kind == "code":
+        return [Unit(source, evidence.span, evidence.text, context)]
+    return [
+        Unit(source, Span(base + a, base + b), evidence.text[a:b], context)
+        for a, b in sentences(evidence.text)
+        if any(map(str.isalnum, evidence.text[a:b]))
+    ]
+
+
+def table_head(evidence: Evidence) -> str:
+    """The head row(s) a table chunk is read under: from its search prefix, or its own first line."""
+    if evidence.search_prefix:
+        return evidence.search_prefix
+    lines = evidence.text.split("\n")
+    return lines[0] if len(lines) > 1 and _DELIMITER_ROW.fullmatch(lines[1]) else ""
+
+
+def _rows(evidence: Evidence) -> list[tuple[str, int, int]]:
+    """(head, start, end) of each data row, relative to the chunk; head and delimiter rows are no data."""
+    head = table_head(evidence)
+    rows, at = [], 0
+    for line in evidence.text.split("\n"):
+        stripped = line.strip()
+        start = at + len(line) - len(line.lstrip())
+        if stripped and stripped != head.strip() and not _DELIMITER_ROW.fullmatch(line):
+            rows.append((head, start, start + len(stripped)))
+        at += len(line) + 1
+    return rows
+
+
+def extend(units: list[Unit], chosen: int) -> tuple[int, int]:
+    """First and last index of the run that must be quoted together with `units[chosen]`.
+
+    Backwards over sentences that lean on the one before; forwards over one that limits or completes the rule,
+    and over what a unit ending in a colon introduces. All units are of one piece of evidence.
+    """
+    first = last = chosen
+    if units[chosen].row:
+        return first, last
+
+    def fits(a: int, b: int) -> bool:
+        return units[b].span.end - units[a].span.start <= _MAX_SPAN
+
+    while first > 0 and _LEANS_BACK.match(_opening(units[first])) and fits(first - 1, last):
+        first -= 1
+    while last + 1 < len(units) and fits(first, last + 1):
+        introduces = _INTRODUCES.search(units[chosen].text) and last - chosen < 8
+        if not introduces and not _LIMITS_PREVIOUS.match(_opening(units[last + 1])):
+            break
+        last += 1
+    return first, last
+
+
+def _opening(unit: Unit) -> str:
+    return fold(unit.text.lstrip(" \t-*+>#0123456789.)、（("))

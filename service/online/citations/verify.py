@@ -1,0 +1,86 @@
+"""The verifier: every claim, every citation, against the archived text. Nothing unproven leaves."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from service.domain.answers import Citation, Claim, ClaimFault, Evidence
+from service.domain.documents import ArchivedDocument
+from service.text.anchors import find_anchors, is_hard
+from service.text.numbers import unsupported_quantities
+from service.text.polarity import polarity_conflict
+from service.text.spans import slice_matches
+
+ArchiveView = Mapping[tuple[str, str], ArchivedDocument]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """`fault` is None when every claim holds; `claim` counts from 0; `detail` is for the trace, no text."""
+
+    fault: ClaimFault | None = None
+    claim: int = -1
+    detail: str = ""
+
+
+def verify(claims: Sequence[Claim], evidence: Sequence[Evidence], archive: ArchiveView) -> Verdict:
+    """Checks claims in order and stops at the first that does not hold."""
+    by_source = {item.source_id: item for item in evidence}
+    for place, claim in enumerate(claims):
+        fault = _check(claim, by_source, archive)
+        if fault is not None:
+            return Verdict(fault[0], place, fault[1])
+    return Verdict()
+
+
+def _check(
+    claim: Claim, by_source: Mapping[str, Evidence], archive: ArchiveView
+) -> tuple[ClaimFault, str] | None:
+    if not claim.citations:
+        return ClaimFault.CLAIM_WITHOUT_SOURCE, "no citation"
+    for citation in claim.citations:
+        source = by_source.get(citation.source_id)
+        if source is None:
+            return ClaimFault.UNKNOWN_SOURCE, "source number not of this request"
+        fault = _citation_fault(citation, source, archive)
+        if fault:
+            return ClaimFault.UNSUPPORTED_CLAIM, fault
+    quotes = [citation.quote for citation in claim.citations]
+    if claim.kind == "extracted":
+        # Verbatim by contract: then numbers, identifiers and polarity are the source's own.
+        return None if claim.text in quotes else (ClaimFault.UNSUPPORTED_CLAIM, "text is not the quote")
+    return _support_fault(claim.text, quotes)
+
+
+def _citation_fault(citation: Citation, source: Evidence, archive: ArchiveView) -> str:
+    """Why the citation does not hold, or "". Each field is checked against the evidence and the archive."""
+    if (citation.document_id, citation.document_version, citation.chunk_id) != (
+        source.document_id,
+        source.document_version,
+        source.chunk_id,
+    ):
+        return "citation names another document, version or chunk than its source"
+    if not source.span.start <= citation.span.start < citation.span.end <= source.span.end:
+        return "span outside the source's chunk"
+    document = archive.get((citation.document_id, citation.document_version))
+    if document is None:
+        return "document version is not in the archive"
+    text = document.canonical_text
+    if not slice_matches(text, citation.span.start, citation.span.end, citation.quote_sha256):
+        return "archived span does not hash to the quote"
+    if citation.span.of(text) != citation.quote:
+        return "quote differs from the archived span"
+    return ""
+
+
+def _support_fault(text: str, quotes: Sequence[str]) -> tuple[ClaimFault, str] | None:
+    """Whether numbers, identifiers and polarity of a written claim are those of its quotes."""
+    if unsupported_quantities(text, quotes):
+        return ClaimFault.UNSUPPORTED_NUMBER, "a quantity is in no cited span"
+    held = {anchor.canonical for quote in quotes for anchor in find_anchors(quote)}
+    if any(is_hard(anchor) and anchor.canonical not in held for anchor in find_anchors(text)):
+        return ClaimFault.UNSUPPORTED_CLAIM, "an identifier is in no cited span"
+    if any(polarity_conflict(text, quote) for quote in quotes):
+        return ClaimFault.UNSUPPORTED_CLAIM, "polarity differs from a cited span"
+    return None

@@ -1,0 +1,199 @@
+"""The door of the online path: pins the generation, looks into the cache, keeps the trace.
+
+What happens between is `story.py`. Web, cli and the evaluation all come in here.
+"""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+from service.access.policy import scope_hash, scope_of
+from service.domain.answers import GroundedAnswer, Question, SearchResult, SourceView
+from service.domain.generations import Pin
+from service.domain.ports import Cache
+from service.domain.rights import Principal
+from service.errors import AttestError, NotFound, Unavailable
+from service.online import caching, present, rights, sources
+from service.online.deadline import Deadline
+from service.online.question import analyse, forbidden
+from service.online.story import Request, Story, snapshot
+from service.online.tracing import Recorder
+from service.profiles.ranking import RankingProfile
+
+Event = Callable[[str, str, float], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Online:
+    """The four things a caller can ask for, and whether the path is ready.
+
+    `on_event(kind, name, value)` feeds the metrics: stage times, cache hits, degraded parts.
+    """
+
+    story: Story
+    cache: Cache
+    load_profile: Callable[[str], RankingProfile]
+    default_profile: str
+    request_timeout_s: float
+    cache_ttl_s: int
+    on_event: Event
+
+    def answer(self, question: Question, principal: Principal) -> GroundedAnswer:
+        """A grounded answer or a structured no-answer.
+
+        Raises NotFound for a corpus or corpusVersion that is missing or not yours, Unavailable when the engine
+        does not answer in time: that is never told as "no evidence".
+        """
+        request = self._begin(question, principal)
+        try:
+            answer = self._cached_answer(request) or self._fresh_answer(request)
+        except AttestError as error:
+            self._finish(request, {"error": error.code})
+            raise
+        selected = list(answer.retrieval.selected_chunk_ids)
+        outcome = {"status": answer.status, "reason": answer.reason, "fault": answer.fault, "selected": selected}
+        self._finish(request, outcome)
+        return answer
+
+    def search(self, question: Question, principal: Principal, size: int) -> SearchResult:
+        """Ranked chunks without an answer. Raises like `answer`."""
+        request = self._begin(question, principal)
+        try:
+            result = self._search(request, size)
+        except AttestError as error:
+            self._finish(request, {"error": error.code})
+            raise
+        self._finish(request, {"hits": [hit.chunk_id for hit in result.hits]})
+        return result
+
+    def read_source(
+        self, principal: Principal, document_id: str, version: str, start: int | None, end: int | None
+    ) -> SourceView:
+        """A span of an archived version, authorised anew. Raises NotFound for anything missing or forbidden."""
+        return sources.read_source(self.story.engine, scope_of(principal), document_id, version, start, end)
+
+    def read_trace(self, principal: Principal, trace_id: str) -> dict[str, Any]:
+        """A recorded trace, if every document it names may be seen by this principal now. Raises NotFound."""
+        record = self.story.engine.traces.get(trace_id)
+        if record is None or record.get("tenant") != principal.tenant:
+            raise NotFound
+        documents = sorted(set(record["documents"]))
+        entries = self.story.engine.registry.get_many(str(record["corpus"]), documents)
+        if rights.allowed_documents(entries, documents, scope_of(principal)) != frozenset(documents):
+            raise NotFound
+        return record
+
+    def ready(self) -> dict[str, str]:
+        """Part → "ok", "degraded: …" (still answers) or what is wrong (does not)."""
+        cache = "ok" if self.cache.healthy() else "degraded: the cache does not answer; answers are slower"
+        return {**self.story.engine.ready(), "cache": cache}
+
+    def _begin(self, question: Question, principal: Principal) -> Request:
+        profile = self.load_profile(question.profile or self.default_profile)
+        trace = Recorder(uuid.uuid4().hex)
+        deadline = Deadline.after(self.request_timeout_s)
+        with trace.stage("pin"):
+            pin = self._pin(question)
+        with trace.stage("analyse") as stage:
+            analysis = analyse(question.text)
+            stage.detail = {
+                "terms": len(analysis.terms),
+                "anchors": len(analysis.anchors),
+                "hardAnchors": len(analysis.hard),
+                "language": analysis.language,
+                "asksValue": analysis.asks_value,
+            }
+        trace.header = {
+            "queryId": question.query_id,
+            "tenant": principal.tenant,
+            "corpus": question.corpus,
+            "corpusVersion": pin.generation.corpus_version,
+            "generation": pin.generation.name,
+            "engine": self.story.engine.name,
+            "profile": profile.identity,
+            "embedder": self.story.embedder.identity,
+        }
+        return Request(question, analysis, scope_of(principal), pin, profile, deadline, trace)
+
+    def _pin(self, question: Question) -> Pin:
+        generation = self.story.engine.retrieval.resolve(question.corpus, question.corpus_version)
+        if generation is None:
+            raise NotFound
+        manifest = self.story.engine.builds.get(generation.name)
+        if manifest is None:
+            raise Unavailable("The live generation has no manifest; run `attest doctor`.")
+        if manifest.processors.embedder != self.story.embedder.identity:
+            raise Unavailable("The index was built with another embedder than this service runs; see `attest doctor`.")
+        return Pin(generation, manifest)
+
+    def _fresh_answer(self, request: Request) -> GroundedAnswer:
+        answer = self.story.answer(request)
+        if not request.trace.degraded:
+            self.cache.set(self._key(request, "answer"), caching.dump_answer(answer), self.cache_ttl_s)
+        return answer
+
+    def _cached_answer(self, request: Request) -> GroundedAnswer | None:
+        """A cached answer that still holds: same snapshot, claims proven anew, documents still visible."""
+        with request.trace.stage("cache") as stage:
+            data = self.cache.get(self._key(request, "answer"))
+            cached = caching.load_answer(data) if data is not None else None
+            stage.detail = {"hit": cached is not None}
+        self.on_event("cache", "hit" if cached else "miss", 1)
+        if cached is None or cached.retrieval != replace(
+            snapshot(request),
+            candidate_chunk_ids=cached.retrieval.candidate_chunk_ids,
+            selected_chunk_ids=cached.retrieval.selected_chunk_ids,
+        ):
+            return None
+        if cached.status == "answered":
+            request.trace.saw(source.document_id for source in cached.sources)
+            if not cached.claims or self.story.verify(request, cached, cached.sources).fault is not None:
+                return None
+            if not self.story.still_allowed(request, cached):
+                return None
+        else:
+            self.story.require_visible(request)
+        return replace(cached, trace_id=request.trace.trace_id)
+
+    def _search(self, request: Request, size: int) -> SearchResult:
+        if forbidden(request.analysis, ()) is not None:
+            self.story.require_visible(request)
+            return self._result(request, ())
+        ranked = self.story.rank(request)
+        bm25 = ranked.bm25 or {} if request.question.explain else {}
+        return self._result(request, present.hits(ranked.candidates[:size], ranked.chunks or {}, bm25))
+
+    def _result(self, request: Request, hits: tuple[Any, ...]) -> SearchResult:
+        return SearchResult(
+            hits=hits,
+            retrieval=snapshot(request),
+            degraded=tuple(request.trace.degraded),
+            trace_id=request.trace.trace_id,
+            engine=self.story.engine.name,
+            profile=request.profile.identity,
+        )
+
+    def _key(self, request: Request, kind: str) -> str:
+        return caching.cache_key(
+            self.story.engine.prefix,
+            kind,
+            generation=request.pin.generation.name,
+            profile=request.profile.identity,
+            scope_hash=scope_hash(request.scope),
+            epoch=self.story.engine.registry.epoch(),
+            question=" ".join(request.analysis.folded.split()),
+        )
+
+    def _finish(self, request: Request, outcome: dict[str, Any]) -> None:
+        for stage in request.trace.stages:
+            self.on_event("stage", stage.stage, stage.ms / 1000)
+        for part in request.trace.degraded:
+            self.on_event("degraded", part, 1)
+        try:
+            self.story.engine.traces.save(request.trace.trace_id, request.trace.record(outcome))
+        except AttestError:
+            # An answer is not withheld because its record could not be kept; the metric tells the operator.
+            self.on_event("trace", "lost", 1)

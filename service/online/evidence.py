@@ -1,0 +1,186 @@
+"""The evidence gate and the packing of evidence, numbered S1..Sn for this one request."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from service.domain.answers import Candidate, Evidence, Gap, Reason
+from service.domain.retrieval import FoundChunk
+from service.profiles.ranking import Gate, Packing
+from service.text.analysis import analyse, coverage
+from service.text.anchors import Anchor, find_anchors
+from service.text.folding import fold
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """Whether the evidence is enough. `features` are what the decision read, for the trace."""
+
+    reason: Reason | None
+    gap: Gap | None
+    features: dict[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Packed:
+    """`dropped` gives, for each chunkId left out, the reason."""
+
+    evidence: tuple[Evidence, ...]
+    dropped: dict[str, str]
+    tokens: int
+
+
+def search_text(chunk: FoundChunk) -> str:
+    """Everything a chunk is known by: title, headings, a table's head, and its own text."""
+    return "\n".join(part for part in (chunk.title, *chunk.heading_path, chunk.search_prefix, chunk.text) if part)
+
+
+def with_anchors(
+    candidates: Sequence[Candidate], chunks: Mapping[str, FoundChunk], hard: Sequence[Anchor]
+) -> tuple[tuple[Candidate, ...], tuple[Anchor, ...]]:
+    """Candidates that hold at least one of the question's hard anchors, and the anchors that nobody holds.
+
+    An identifier must match exactly: a sibling's chunk is no evidence, however near its words are.
+    """
+    if not hard:
+        return tuple(candidates), ()
+    held = {c.chunk_id: _held(chunks[c.chunk_id], hard) for c in candidates}
+    covered = frozenset().union(*held.values()) if held else frozenset()
+    missing = tuple(anchor for anchor in hard if anchor.canonical not in covered)
+    return tuple(c for c in candidates if held[c.chunk_id]), missing
+
+
+def _held(chunk: FoundChunk, hard: Sequence[Anchor]) -> frozenset[str]:
+    own = set(chunk.anchors)
+    missing = [anchor for anchor in hard if anchor.canonical not in own]
+    if missing:
+        # The question may show an anchor in a form that the document's context hid from the index.
+        text = search_text(chunk)
+        own |= {anchor.canonical for anchor in find_anchors(text)}
+        folded = fold(text)
+        own |= {anchor.canonical for anchor in missing if _stands_alone(fold(anchor.text), folded)}
+    return frozenset(anchor.canonical for anchor in hard if anchor.canonical in own)
+
+
+def _stands_alone(needle: str, folded: str) -> bool:
+    """Whether the needle occurs with no letter or digit glued to it ("8028" is not in "80281")."""
+    at = folded.find(needle)
+    while at != -1:
+        before, after = folded[at - 1 : at], folded[at + len(needle) : at + len(needle) + 1]
+        if not (before.isascii() and before.isalnum()) and not (after.isascii() and after.isalnum()):
+            return True
+        at = folded.find(needle, at + 1)
+    return False
+
+
+def decide(
+    candidates: Sequence[Candidate],
+    chunks: Mapping[str, FoundChunk],
+    terms: Sequence[str],
+    missing: Sequence[Anchor],
+    gate: Gate,
+    failed_legs: frozenset[str],
+) -> Decision:
+    """Whether the best candidate is evidence enough; the first failing condition names the gap.
+
+    Reads cosine and coverage only: neither moves with documents the caller may not see, as an index-wide
+    term statistic would.
+    """
+    tried = tuple(dict.fromkeys(terms))
+    if missing:
+        names = tuple(anchor.text for anchor in missing)
+        return Decision(
+            Reason.EVIDENCE_BELOW_THRESHOLD,
+            Gap(
+                "No accessible document has an exact match for: " + ", ".join(names),
+                tried,
+                "Check the spelling of the identifier, or name the product or document it belongs to.",
+                names,
+            ),
+        )
+    if not candidates:
+        return Decision(
+            Reason.NO_RELEVANT_CANDIDATE,
+            Gap(
+                "Nothing in the accessible documents is near the question.",
+                tried,
+                "Use the documents' own words, or choose another corpus.",
+            ),
+        )
+    best = candidates[0]
+    chunk = chunks[best.chunk_id]
+    cosine = best.features.get("cosine")
+    covered = coverage(list(terms), analyse(search_text(chunk))) if terms else 0.0
+    features = {"coverage": round(covered, 6)} | ({"cosine": round(cosine, 6)} if cosine is not None else {})
+    if cosine is None:
+        passed = covered >= gate.lexical_coverage
+    elif "bm25" in failed_legs:
+        passed = cosine >= gate.semantic_cosine
+    else:
+        features["probability"] = round(
+            1 / (1 + math.exp(-(gate.bias + gate.cosine * cosine + gate.coverage * covered))), 6
+        )
+        passed = features["probability"] >= gate.threshold
+    if passed:
+        return Decision(None, None, features)
+    return Decision(
+        Reason.EVIDENCE_BELOW_THRESHOLD,
+        Gap(
+            "The best passage is not close enough to the question to answer from it.",
+            tried,
+            "Ask more narrowly, name the product, version or document, or choose another corpus.",
+        ),
+        features,
+    )
+
+
+def pack(
+    candidates: Sequence[Candidate],
+    chunks: Mapping[str, FoundChunk],
+    packing: Packing,
+    count_tokens: Callable[[str], int],
+) -> Packed:
+    """Fills the budget in ranking order; the order is kept, nothing packed is taken back.
+
+    The first piece always fits, so that one long chunk cannot turn a good answer into none.
+    """
+    evidence: list[Evidence] = []
+    dropped: dict[str, str] = {}
+    per_document: dict[str, int] = {}
+    used = 0
+    for candidate in candidates:
+        chunk = chunks[candidate.chunk_id]
+        if len(evidence) >= packing.max_evidence:
+            dropped[chunk.chunk_id] = "evidence_full"
+            continue
+        if per_document.get(chunk.document_id, 0) >= packing.per_document:
+            dropped[chunk.chunk_id] = "document_quota"
+            continue
+        tokens = count_tokens(f"{chunk.search_prefix}\n{chunk.text}")
+        if evidence and used + tokens > packing.token_budget:
+            dropped[chunk.chunk_id] = "token_budget"
+            continue
+        used += tokens
+        per_document[chunk.document_id] = per_document.get(chunk.document_id, 0) + 1
+        evidence.append(_evidence(f"S{len(evidence) + 1}", chunk, candidate.score))
+    return Packed(tuple(evidence), dropped, used)
+
+
+def _evidence(source_id: str, chunk: FoundChunk, score: float) -> Evidence:
+    return Evidence(
+        source_id=source_id,
+        chunk_id=chunk.chunk_id,
+        document_id=chunk.document_id,
+        document_version=chunk.document_version,
+        kind=chunk.kind,
+        title=chunk.title,
+        heading_path=chunk.heading_path,
+        span=chunk.span,
+        text=chunk.text,
+        search_prefix=chunk.search_prefix,
+        canonical_url=chunk.canonical_url,
+        page=chunk.page,
+        score=score,
+    )

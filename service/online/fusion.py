@@ -1,0 +1,63 @@
+"""Reciprocal rank fusion of the legs, and the collapse of identical texts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+from service.domain.answers import Candidate
+from service.domain.retrieval import FoundChunk, LegResult
+
+
+def reciprocal_rank_fusion(
+    results: Sequence[LegResult], *, k: int, weights: Mapping[str, float], pool: int
+) -> tuple[Candidate, ...]:
+    """score(d) = Σ over legs of weight / (k + rank), ranks from 1; ties by chunkId (Cormack, Clarke and
+    Büttcher, SIGIR 2009). The best `pool` candidates, best first."""
+    ranks: dict[str, dict[str, int]] = {}
+    for result in results:
+        for hit in result.hits:
+            ranks.setdefault(hit.chunk.chunk_id, {})[result.leg] = hit.rank
+    fused = [
+        Candidate(
+            chunk_id=chunk_id,
+            score=sum(weights.get(leg, 1.0) / (k + rank) for leg, rank in by_leg.items()),
+            ranks=by_leg,
+        )
+        for chunk_id, by_leg in ranks.items()
+    ]
+    fused.sort(key=lambda candidate: (-candidate.score, candidate.chunk_id))
+    return tuple(fused[:pool])
+
+
+def collapse_identical(
+    candidates: Sequence[Candidate], chunks: Mapping[str, FoundChunk], fold: Callable[[str], str]
+) -> tuple[tuple[Candidate, ...], dict[str, str]]:
+    """Keeps the first of chunks whose whole search text is the same once folded, numbers, units and
+    negations included; returns what is kept and, for each dropped chunkId, the one that stands for it.
+
+    Two versions of one document stay two: which version says it is part of what is said.
+    """
+    seen: dict[tuple[str, ...], str] = {}
+    kept: list[Candidate] = []
+    dropped: dict[str, str] = {}
+    versions: dict[str, str] = {}
+    for candidate in candidates:
+        chunk = chunks[candidate.chunk_id]
+        text = " ".join(fold(f"{chunk.search_prefix} {chunk.text}").split())
+        known_version = versions.setdefault(chunk.document_id, chunk.document_version)
+        key = (text,) if known_version == chunk.document_version else (text, chunk.document_version)
+        if key in seen:
+            dropped[candidate.chunk_id] = seen[key]
+        else:
+            seen[key] = candidate.chunk_id
+            kept.append(candidate)
+    return tuple(kept), dropped
+
+
+def with_cosines(candidates: Sequence[Candidate], cosines: Mapping[str, float]) -> tuple[Candidate, ...]:
+    """The same candidates with the feature `cosine` where it is known."""
+    return tuple(
+        replace(c, features={**c.features, "cosine": cosines[c.chunk_id]}) if c.chunk_id in cosines else c
+        for c in candidates
+    )

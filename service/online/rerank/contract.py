@@ -1,0 +1,59 @@
+"""What a reranker is given and what it gives back. Plugins import this module, `service.text`, nothing else."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+CONTRACT = 1
+
+
+@dataclass(frozen=True, slots=True)
+class RerankCandidate:
+    """One candidate's text and what earlier stages know. `fused_rank` counts from 1; `cosine` may be unknown."""
+
+    chunk_id: str
+    title: str
+    heading_path: tuple[str, ...]
+    prefix: str
+    text: str
+    anchors: frozenset[str]
+    fused_rank: int
+    cosine: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RerankRequest:
+    """`terms` are analysed question terms, `anchors` canonical anchors, `hard` those that must match exactly."""
+
+    question: str
+    terms: tuple[str, ...]
+    anchors: frozenset[str]
+    hard: frozenset[str]
+    asks_value: bool
+    candidates: tuple[RerankCandidate, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class RerankScore:
+    """`score` orders, higher first; NaN counts as unscored. `contributions` sum up to it where that means
+    something. `truncated` says that part of the text was never read by the model."""
+
+    chunk_id: str
+    score: float
+    contributions: Mapping[str, float] = field(default_factory=dict)
+    truncated: bool = False
+
+
+class Reranker(Protocol):
+    """A score depends on the question and that one candidate alone: never on order or batch."""
+
+    @property
+    def identity(self) -> str:
+        """name@version."""
+        ...
+
+    def rerank(self, request: RerankRequest, deadline: float) -> Sequence[RerankScore]:
+        """Scores by `deadline` (a `time.monotonic` value); candidates left out count as unscored."""
+        ...

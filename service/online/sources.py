@@ -1,0 +1,67 @@
+"""Reading a source: a span of an archived version, authorised anew. Missing and forbidden look the same."""
+
+from __future__ import annotations
+
+from service.access.policy import visible
+from service.domain.answers import SourceView
+from service.domain.documents import ArchivedDocument, Block, Span
+from service.domain.ports import Engine
+from service.domain.rights import Scope
+from service.errors import InvalidInput, NotFound
+from service.text.spans import sha256_text
+
+CONTEXT = 240  # code points of text shown before and after a span
+LONGEST = 20_000  # code points one call returns
+
+
+def read_source(
+    engine: Engine, scope: Scope, document_id: str, version: str, start: int | None, end: int | None
+) -> SourceView:
+    """The span [start, end), or the document's beginning when none is given.
+
+    Raises NotFound for anything missing or not yours, InvalidInput for a span that cannot be one.
+    The rights decide first: a caller without them learns nothing from a bad span either.
+    """
+    current = _visible_versions(engine, scope, document_id)
+    if current is None:
+        raise NotFound
+    document = engine.archive.get_many([(document_id, version)]).get((document_id, version))
+    if document is None:
+        raise NotFound
+    text = document.canonical_text
+    span = Span(start or 0, min(len(text), LONGEST) if end is None else end)
+    if not 0 <= span.start < span.end <= len(text):
+        raise InvalidInput(
+            f"The span must satisfy 0 ≤ start < end ≤ {len(text)}, in code points.", code="INVALID_SPAN"
+        )
+    if span.end - span.start > LONGEST:
+        raise InvalidInput(f"A span may be {LONGEST} code points long; ask for a shorter one.", code="INVALID_SPAN")
+    block = _block_at(document, span)
+    quote = span.of(text)
+    return SourceView(
+        document_id=document_id,
+        document_version=version,
+        title=document.title,
+        canonical_url=document.canonical_url,
+        status="current" if version in current else "superseded",
+        span=span,
+        text=quote,
+        text_sha256=sha256_text(quote),
+        heading_path=block.heading_path if block else (),
+        page=block.page if block else None,
+        before=text[max(0, span.start - CONTEXT) : span.start],
+        after=text[span.end : span.end + CONTEXT],
+    )
+
+
+def _visible_versions(engine: Engine, scope: Scope, document_id: str) -> frozenset[str] | None:
+    """Current versions of the document in the corpora where the scope may see it; None when nowhere."""
+    entries = (engine.registry.get_many(corpus, [document_id]).get(document_id) for corpus in engine.registry.corpora())
+    seen = [e for e in entries if e is not None and not e.deleted and visible(e.access, scope)]
+    return frozenset(e.current_version for e in seen) if seen else None
+
+
+def _block_at(document: ArchivedDocument, span: Span) -> Block | None:
+    return next(
+        (b for b in document.blocks if b.span.start <= span.start < b.span.end and b.kind != "heading"), None
+    )
