@@ -5,7 +5,7 @@ A port exists only where there are two implementations or a fake; each engine pa
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -222,6 +222,7 @@ class Engine:
     builds: Builds
     traces: Traces
     ready: ReadyCheck
+    erase: Callable[[], None]  # removes everything under this prefix; for experiments and tests on a prefix of their own
 
 
 class ReadyCheck(Protocol):

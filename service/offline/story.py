@@ -126,19 +126,31 @@ class Offline:
             raise BuildRefused(f"{generation.name} does not pass its checks: {reason}. What is live is untouched.")
         return self._advance(manifest, state="ready")
 
-    def _plan(self, corpus: str) -> tuple[Manifest, dict[str, RegistryEntry]]:
-        profile = self.engine.registry.corpus_profile(check_corpus_name(corpus))
-        entries = {e.document_id: e for e in self.engine.registry.scan(corpus) if not e.deleted}
-        if profile is None or not entries:
-            raise BuildRefused(f"Corpus {corpus!r} has no documents yet; read some with `attest ingest`.")
-        documents = {document_id: entry.current_version for document_id, entry in entries.items()}
-        processors = Processors(
+    def is_current(self, generation_name: str) -> bool:
+        """Whether a new build would have the same corpusVersion and the same corpus profile."""
+        manifest = self._manifest(generation_name)
+        documents = {e.document_id: e.current_version for e in self.engine.registry.scan(manifest.corpus) if not e.deleted}
+        return (
+            identity.corpus_version(documents, self._processors()) == manifest.corpus_version
+            and self.engine.registry.corpus_profile(manifest.corpus) == manifest.corpus_profile
+        )
+
+    def _processors(self) -> Processors:
+        return Processors(
             parsers=parser_versions(),
             chunker=self.chunker.version,
             analyzer=ANALYZER_VERSION,
             embedder=self.embedder.identity,
             mapping=self.mapping_version,
         )
+
+    def _plan(self, corpus: str) -> tuple[Manifest, dict[str, RegistryEntry]]:
+        profile = self.engine.registry.corpus_profile(check_corpus_name(corpus))
+        entries = {e.document_id: e for e in self.engine.registry.scan(corpus) if not e.deleted}
+        if profile is None or not entries:
+            raise BuildRefused(f"Corpus {corpus!r} has no documents yet; read some with `attest ingest`.")
+        documents = {document_id: entry.current_version for document_id, entry in entries.items()}
+        processors = self._processors()
         version = identity.corpus_version(documents, processors)
         taken = {*self.engine.generations.names(corpus), *(m.generation for m in self.engine.builds.scan(corpus))}
         generation = identity.next_generation(self.engine.prefix, corpus, version, taken)

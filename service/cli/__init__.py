@@ -1,0 +1,69 @@
+"""The command line: one file per command group.
+
+Takes: arguments and the environment's settings. Returns: printed results, exit code 0 only for success.
+Called by: people, scripts/ and CI.
+Never does: anything the stories could not do for the web as well.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+
+import click
+
+from service.errors import AttestError
+
+# Command → module that holds it. A module is imported when its command runs, so `--help` stays quick.
+_COMMANDS = {
+    "ingest": "ingest",
+    "build": "generations",
+    "check": "generations",
+    "publish": "generations",
+    "rollback": "generations",
+    "prune": "generations",
+    "generations": "generations",
+    "access": "access",
+    "ask": "ask",
+    "search": "ask",
+    "source": "ask",
+    "inspect": "ask",
+    "eval": "evaluate",
+    "experiment": "experiment",
+    "bench": "bench",
+    "serve": "serve",
+    "token": "token",
+    "doctor": "doctor",
+    "demo": "demo",
+}
+
+
+class _LazyGroup(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(_COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        module = _COMMANDS.get(cmd_name)
+        if module is None:
+            return None
+        command = getattr(import_module(f"service.cli.{module}"), f"{cmd_name}_command")
+        return command if isinstance(command, click.Command) else None
+
+
+@click.group(
+    cls=_LazyGroup,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+    epilog="Settings come from the environment (docs/configuration.md). Start with: scripts/demo",
+)
+@click.version_option(package_name="attest")
+def cli() -> None:
+    """Search and answers over your own documents; every claim is proven, or refused."""
+
+
+def main() -> None:
+    """Entry point: every failure of ours is one sentence on stderr and exit code 1, never a traceback."""
+    try:
+        cli(standalone_mode=True)
+    except AttestError as error:
+        click.echo(f"attest: {error.code}: {error.message}", err=True)
+        sys.exit(1)

@@ -1,0 +1,72 @@
+"""attest bench"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, replace
+from pathlib import Path
+
+import click
+
+from service.adapters.redis_cache import NoCache
+from service.cli.shared import as_json, echo_json, principal, principal_options, progress_bars, services
+from service.errors import InvalidInput
+from service.evaluation.bench import PathTimes, time_path
+
+
+@click.group("bench", epilog="\b\nExample:\n  attest bench path --corpus tidb --questions cases.jsonl")
+def bench_command() -> None:
+    """Benchmarks; ratios are of one run."""
+
+
+@bench_command.command("path")
+@click.option("--corpus", required=True)
+@click.option(
+    "--questions",
+    "question_file",
+    required=True,
+    type=click.Path(exists=True, path_type=Path),
+    help='JSONL with a "query" or "question" in each line.',
+)
+@click.option("--limit", default=200, show_default=True, type=click.IntRange(1))
+@principal_options
+@as_json
+def path_command(corpus: str, question_file: Path, limit: int, as_json: bool, **who: object) -> None:
+    """p50 and p95 of every stage of the online path, and whose work the time is. The cache is left out."""
+    groups, labels = who["groups"], who["labels"]
+    assert isinstance(groups, tuple) and isinstance(labels, tuple)
+    online = replace(services().online, cache=NoCache())
+    with progress_bars() as progress:
+        times = time_path(
+            online,
+            corpus,
+            _questions(question_file)[:limit],
+            principal(str(who["tenant"]), str(who["user"]), groups, labels),
+            progress,
+        )
+    if as_json:
+        echo_json(asdict(times))
+    else:
+        _print(times)
+
+
+def _questions(path: Path) -> list[str]:
+    questions = []
+    for line in path.read_text(encoding="utf-8").splitlines():
+        if line.strip():
+            entry = json.loads(line)
+            text = entry.get("query") or entry.get("question")
+            if not isinstance(text, str):
+                raise InvalidInput(f'{path.name}: every line needs a "query" or a "question".')
+            questions.append(text)
+    return questions
+
+
+def _print(times: PathTimes) -> None:
+    click.echo(f"{times.questions} questions, {times.answered} answered; milliseconds")
+    click.echo(f"  {'stage':<16}{'p50':>9}{'p95':>9}")
+    for name, (p50, p95) in times.stages.items():
+        click.echo(f"  {name:<16}{p50:>9.1f}{p95:>9.1f}")
+    click.echo(f"  {'whole request':<16}{times.total[0]:>9.1f}{times.total[1]:>9.1f}")
+    for name, share in times.shares.items():
+        click.echo(f"  {name:<32}{share:>7.1%}")

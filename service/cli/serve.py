@@ -1,0 +1,42 @@
+"""attest serve"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import click
+
+from service.settings import load_settings
+
+
+@click.command("serve", epilog="\b\nExample:\n  ATTEST_TOKEN_SECRET=$(openssl rand -hex 32) attest serve")
+@click.option("--host", help="Address to bind; ATTEST_HOST otherwise.")
+@click.option("--port", type=click.IntRange(1, 65535), help="Port to bind; ATTEST_PORT otherwise.")
+def serve_command(host: str | None, port: int | None) -> None:
+    """Run the HTTP service under gunicorn (threads; models are loaded once a worker, after the fork)."""
+    settings = load_settings()
+    if settings.token_secret is None and settings.token_keys_file is None:
+        raise click.UsageError("No way to check tokens: set ATTEST_TOKEN_SECRET or ATTEST_TOKEN_KEYS_FILE.")
+    arguments = [
+        sys.executable,
+        "-m",
+        "gunicorn",
+        "--worker-class=gthread",
+        f"--workers={settings.workers}",
+        f"--threads={settings.threads}",
+        f"--bind={host or settings.host}:{port or settings.port}",
+        f"--timeout={int(settings.request_timeout_s) + 30}",
+        "--graceful-timeout=20",
+        "--limit-request-line=8190",
+        "--control-socket-disable" if _has_control_socket() else "--no-sendfile",
+        "service.app:create_app()",
+    ]
+    os.execv(sys.executable, arguments)
+
+
+def _has_control_socket() -> bool:
+    """Newer gunicorns open a control socket in the home folder; a service that needs none should not."""
+    from gunicorn.config import KNOWN_SETTINGS
+
+    return any(getattr(setting, "name", "") == "control_socket_disable" for setting in KNOWN_SETTINGS)
