@@ -1,0 +1,131 @@
+"""What an engine takes: the same rules for both, checked before anything is sent.
+
+An engine that took a chunk the other refuses would make the two disagree about a corpus, so the reasons live
+here and not in either engine. Elasticsearch would refuse most of it too, in the words of its version.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from service.domain.documents import IndexedChunk
+from service.domain.retrieval import Vector
+from service.domain.rights import Scope
+from service.errors import InvalidInput
+
+# Lucene's whitespace tokenizer splits a longer token in two, which tantivy does not.
+MAX_TOKEN_UNITS = 255
+# A Lucene term holds at most 32766 bytes. Longer anchors and sections are stored, but cannot be looked up.
+MAX_NAME_BYTES = 8_000
+# Both fields of each term make a clause; Elasticsearch guarantees 1024 of them.
+MAX_QUESTION_TERMS = 512
+
+
+def refusal(chunk: IndexedChunk, dimension: int) -> str | None:
+    """Why this chunk cannot be indexed, or None when it can. `dimension` is the generation's."""
+    return (
+        _name_fault(chunk)
+        or _token_fault("body", chunk.body_terms)
+        or _token_fault("heading", chunk.heading_terms)
+        or _vector_fault(chunk.vector, dimension)
+    )
+
+
+def askable_terms(terms: Iterable[str]) -> tuple[str, ...]:
+    """Question terms an engine can look up: each once, in order, at most MAX_QUESTION_TERMS.
+
+    A term that no stored token can equal (blank, with white space, not encodable) is dropped.
+    """
+    kept = (term for term in dict.fromkeys(terms) if _fault_of_token(term) is None)
+    return tuple(term for term, _ in zip(kept, range(MAX_QUESTION_TERMS), strict=False))
+
+
+def askable_names(names: Iterable[str]) -> tuple[str, ...]:
+    """Anchors or ids that can be looked up: each once, in order; what cannot be stored cannot be found."""
+    return tuple(
+        name for name in dict.fromkeys(names) if storable(name) and len(name.encode()) <= MAX_NAME_BYTES
+    )
+
+
+def askable_scope(scope: Scope) -> Scope:
+    """The same scope without names that no document can carry (a token may hold half a UTF-16 pair)."""
+    if storable(scope.tenant) and all(map(storable, scope.labels)) and all(map(storable, scope.subjects)):
+        return scope
+    return Scope(
+        tenant=scope.tenant if storable(scope.tenant) else "",
+        labels=frozenset(filter(storable, scope.labels)),
+        subjects=frozenset(filter(storable, scope.subjects)),
+    )
+
+
+def is_zero(vector: Vector) -> bool:
+    """Whether a question's vector has no direction: nothing is near it, which is an answer, not a fault."""
+    return not np.any(vector)
+
+
+def vector_of(values: Iterable[float]) -> NDArray[np.float32]:
+    """Stored vectors are float32 everywhere; a double would come back changed from one engine only."""
+    return np.asarray(tuple(values), dtype=np.float32)
+
+
+def storable(text: str) -> bool:
+    """Whether the text has a UTF-8 form; a lone surrogate has none."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+def check_storable(*texts: str) -> None:
+    """Raises InvalidInput for text that has no UTF-8 form (a lone surrogate), which no store can keep."""
+    for text in texts:
+        if not storable(text):
+            raise InvalidInput(
+                "Text with a lone surrogate (half a UTF-16 pair) cannot be stored; repair the source."
+            )
+
+
+def _name_fault(chunk: IndexedChunk) -> str | None:
+    cut = chunk.chunk
+    shown = (cut.text, cut.search_prefix, cut.section, chunk.title, chunk.canonical_url)
+    if not all(map(storable, (cut.chunk_id, cut.document_id, *shown, *cut.heading_path, *chunk.anchors))):
+        return "text with a lone surrogate has no UTF-8 form"
+    if not cut.chunk_id or not cut.document_id:
+        return "chunkId and documentId must not be empty"
+    if max(len(cut.chunk_id.encode()), len(cut.document_id.encode())) > MAX_NAME_BYTES:
+        return f"chunkId or documentId is longer than {MAX_NAME_BYTES} bytes"
+    return None
+
+
+def _token_fault(field: str, terms: tuple[str, ...]) -> str | None:
+    for term in terms:
+        if (fault := _fault_of_token(term)) is not None:
+            return f"{field} token {fault}"
+    return None
+
+
+def _fault_of_token(term: str) -> str | None:
+    if not term or any(map(str.isspace, term)):
+        return "is empty or holds white space"
+    if not storable(term):
+        return "has no UTF-8 form"
+    if len(term.encode("utf-16-le")) // 2 > MAX_TOKEN_UNITS:
+        return f"is longer than {MAX_TOKEN_UNITS} characters"
+    return None
+
+
+def _vector_fault(values: tuple[float, ...] | None, dimension: int) -> str | None:
+    if values is None:
+        return None
+    if len(values) != dimension:
+        return f"vector has {len(values)} dimensions, the index {dimension}"
+    if not all(map(math.isfinite, values)):
+        return "vector holds a value that is not finite"
+    if not np.any(vector_of(values)):
+        return "zero vector has no direction (cosine)"
+    return None

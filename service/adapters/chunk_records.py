@@ -1,0 +1,161 @@
+"""Indexed chunks as flat JSON records, and back, with everything that a query or a scan returns.
+
+`body` and `heading` hold the analysed tokens, separated by one space. A chunk without any gets NO_TERMS instead
+of an empty field: Lucene's BM25 counts only the documents that have the field, tantivy's counts all, so an
+empty field would give the two engines different averages and document frequencies.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from service.access.rules import from_json, to_json
+from service.adapters.acceptance import vector_of
+from service.domain.documents import Chunk, IndexedChunk, Span
+from service.domain.retrieval import FoundChunk
+from service.domain.rights import Access
+
+# A private-use code point: no analyser takes it for a letter, so no question term can be equal to it.
+NO_TERMS = "\ue000"
+
+# What FoundChunk needs; all else (tokens, vector, rights) stays in the engine when a query is answered.
+FOUND_FIELDS = (
+    "chunkId",
+    "documentId",
+    "documentVersion",
+    "ordinal",
+    "kind",
+    "headingPath",
+    "startOffset",
+    "endOffset",
+    "text",
+    "textSha256",
+    "searchPrefix",
+    "section",
+    "page",
+    "previousId",
+    "nextId",
+    "title",
+    "locale",
+    "canonicalUrl",
+    "anchors",
+)
+
+
+def found_record(indexed: IndexedChunk) -> dict[str, Any]:
+    """The FOUND_FIELDS of a chunk."""
+    chunk = indexed.chunk
+    return {
+        "chunkId": chunk.chunk_id,
+        "documentId": chunk.document_id,
+        "documentVersion": chunk.document_version,
+        "ordinal": chunk.ordinal,
+        "kind": chunk.kind,
+        "headingPath": list(chunk.heading_path),
+        "startOffset": chunk.span.start,
+        "endOffset": chunk.span.end,
+        "text": chunk.text,
+        "textSha256": chunk.text_sha256,
+        "searchPrefix": chunk.search_prefix,
+        "section": chunk.section,
+        "page": chunk.page,
+        "previousId": chunk.previous_id,
+        "nextId": chunk.next_id,
+        "title": indexed.title,
+        "locale": indexed.locale,
+        "canonicalUrl": indexed.canonical_url,
+        "anchors": list(indexed.anchors),
+    }
+
+
+def indexed_record(indexed: IndexedChunk) -> dict[str, Any]:
+    """Every field of a chunk, as the chunks mapping has them; `vector` is left out when there is none."""
+    record = found_record(indexed) | {
+        "corpus": indexed.corpus,
+        "corpusVersion": indexed.corpus_version,
+        "generation": indexed.generation,
+        "chunkerVersion": indexed.chunker_version,
+        "analyzerVersion": indexed.analyzer_version,
+        "access": access_record(indexed.access),
+        "body": field_text(indexed.body_terms),
+        "heading": field_text(indexed.heading_terms),
+    }
+    if indexed.vector is not None:
+        record["vector"] = vector_of(indexed.vector).tolist()
+    return record
+
+
+def access_record(access: Access) -> dict[str, Any]:
+    """Rights as the chunks mapping has them; `labelCount` is what lets a query ask for all of the labels."""
+    return to_json(access) | {"labelCount": len(access.labels)}
+
+
+def field_text(terms: tuple[str, ...]) -> str:
+    return " ".join(terms) if terms else NO_TERMS
+
+
+def field_terms(text: str) -> tuple[str, ...]:
+    return () if text == NO_TERMS else tuple(text.split(" "))
+
+
+def found_from_record(record: Mapping[str, Any]) -> FoundChunk:
+    return FoundChunk(
+        chunk_id=record["chunkId"],
+        document_id=record["documentId"],
+        document_version=record["documentVersion"],
+        ordinal=record["ordinal"],
+        kind=record["kind"],
+        heading_path=tuple(record.get("headingPath") or ()),
+        span=Span(record["startOffset"], record["endOffset"]),
+        text=record["text"],
+        text_sha256=record["textSha256"],
+        search_prefix=record["searchPrefix"],
+        section=record["section"],
+        page=record.get("page"),
+        previous_id=record.get("previousId"),
+        next_id=record.get("nextId"),
+        title=record["title"],
+        locale=record["locale"],
+        canonical_url=record["canonicalUrl"],
+        anchors=tuple(record.get("anchors") or ()),
+    )
+
+
+def indexed_from_record(record: Mapping[str, Any]) -> IndexedChunk:
+    """The reverse of `indexed_record`; `vector` is None where the record has none."""
+    found = found_from_record(record)
+    vector = record.get("vector")
+    return IndexedChunk(
+        chunk=Chunk(
+            chunk_id=found.chunk_id,
+            document_id=found.document_id,
+            document_version=found.document_version,
+            ordinal=found.ordinal,
+            kind=found.kind,
+            heading_path=found.heading_path,
+            span=found.span,
+            text=found.text,
+            text_sha256=found.text_sha256,
+            search_prefix=found.search_prefix,
+            section=found.section,
+            page=found.page,
+            previous_id=found.previous_id,
+            next_id=found.next_id,
+        ),
+        corpus=record["corpus"],
+        corpus_version=record["corpusVersion"],
+        generation=record["generation"],
+        title=found.title,
+        locale=found.locale,
+        canonical_url=found.canonical_url,
+        chunker_version=record["chunkerVersion"],
+        analyzer_version=record["analyzerVersion"],
+        access=from_json(record["access"]),
+        body_terms=field_terms(record["body"]),
+        heading_terms=field_terms(record["heading"]),
+        anchors=found.anchors,
+        vector=None if vector is None else tuple(np.asarray(vector, dtype=np.float32).tolist()),
+    )

@@ -1,0 +1,134 @@
+"""Domain values as flat JSON records, and back: one form for both engines.
+
+Keys are camelCase and equal the fields of the mapping files. Nested values that are never searched (blocks,
+profiles, manifests) are one JSON string each, so that no store has to know their shape.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from service.access.rules import from_json, to_json
+from service.domain.documents import ArchivedDocument, Block, RegistryEntry, Span
+from service.domain.generations import Manifest, Processors
+
+
+def to_text(value: Any) -> str:
+    """Canonical JSON: equal values give equal text."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), sort_keys=True)
+
+
+def archived_to_record(document: ArchivedDocument) -> dict[str, Any]:
+    return {
+        "documentId": document.document_id,
+        "documentVersion": document.document_version,
+        "rawSha256": document.raw_sha256,
+        "canonicalText": document.canonical_text,
+        "canonicalSha256": document.canonical_sha256,
+        "mediaType": document.media_type,
+        "parserVersion": document.parser_version,
+        "title": document.title,
+        "locale": document.locale,
+        "canonicalUrl": document.canonical_url,
+        "blocks": to_text([_block_to_json(block) for block in document.blocks]),
+        "archivedAt": document.archived_at,
+    }
+
+
+def archived_from_record(record: Mapping[str, Any]) -> ArchivedDocument:
+    return ArchivedDocument(
+        document_id=record["documentId"],
+        document_version=record["documentVersion"],
+        raw_sha256=record["rawSha256"],
+        canonical_text=record["canonicalText"],
+        canonical_sha256=record["canonicalSha256"],
+        media_type=record["mediaType"],
+        parser_version=record["parserVersion"],
+        title=record["title"],
+        locale=record["locale"],
+        canonical_url=record["canonicalUrl"],
+        blocks=tuple(_block_from_json(block) for block in json.loads(record["blocks"])),
+        archived_at=record["archivedAt"],
+    )
+
+
+def entry_to_record(entry: RegistryEntry) -> dict[str, Any]:
+    """Without `token`: the store gives it."""
+    return {
+        "corpus": entry.corpus,
+        "documentId": entry.document_id,
+        "currentVersion": entry.current_version,
+        "access": to_json(entry.access),
+        "deleted": entry.deleted,
+        "sequence": entry.sequence,
+        "updatedAt": entry.updated_at,
+        "updatedBy": entry.updated_by,
+    }
+
+
+def entry_from_record(record: Mapping[str, Any], token: str) -> RegistryEntry:
+    return RegistryEntry(
+        corpus=record["corpus"],
+        document_id=record["documentId"],
+        current_version=record["currentVersion"],
+        access=from_json(record["access"]),
+        deleted=record["deleted"],
+        sequence=record["sequence"],
+        updated_at=record["updatedAt"],
+        updated_by=record["updatedBy"],
+        token=token,
+    )
+
+
+def manifest_to_text(manifest: Manifest) -> str:
+    """The whole manifest but its token, which is the store's."""
+    record = dataclasses.asdict(manifest)
+    del record["token"]
+    return to_text(record)
+
+
+def manifest_from_text(text: str, token: str) -> Manifest:
+    record = json.loads(text)
+    record["processors"] = Processors(**record["processors"])
+    return Manifest(**record, token=token)
+
+
+def _span_to_json(span: Span | None) -> list[int] | None:
+    return None if span is None else [span.start, span.end]
+
+
+def _span_from_json(value: list[int] | None) -> Span | None:
+    return None if value is None else Span(*value)
+
+
+def _block_to_json(block: Block) -> dict[str, Any]:
+    record = {
+        "kind": block.kind,
+        "span": _span_to_json(block.span),
+        "headingPath": list(block.heading_path),
+        "level": block.level,
+        "parts": [_span_to_json(part) for part in block.parts],
+        "head": _span_to_json(block.head),
+        "caption": _span_to_json(block.caption),
+        "language": block.language,
+        "page": block.page,
+    }
+    # Most blocks have none of the optional parts; a long document has tens of thousands of blocks.
+    return {key: value for key, value in record.items() if value not in (None, [], 0) or key == "span"}
+
+
+def _block_from_json(record: Mapping[str, Any]) -> Block:
+    return Block(
+        kind=record["kind"],
+        span=Span(*record["span"]),
+        heading_path=tuple(record.get("headingPath", ())),
+        level=record.get("level", 0),
+        parts=tuple(Span(*part) for part in record.get("parts", ())),
+        head=_span_from_json(record.get("head")),
+        caption=_span_from_json(record.get("caption")),
+        language=record.get("language"),
+        page=record.get("page"),
+    )
