@@ -1,0 +1,109 @@
+"""Calendar dates as spans with one canonical form, whatever the language they are written in.
+
+Canonical forms are ISO 8601: `2026-04-08`, `2026-04`, `2026`, and `--04-08`, `--04` where no year is given.
+A bare number is never a date ("2026" needs its 年); a day must exist in its month.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from service.text.folding import fold_width
+from service.text.numerals import DIGITS, numeral_value
+
+_MONTHS = ("january", "february", "march", "april", "may", "june",
+           "july", "august", "september", "october", "november", "december")  # fmt: skip
+_MONTH_NUMBER = {name: index for index, name in enumerate(_MONTHS, 1)} | {
+    name[:3]: index for index, name in enumerate(_MONTHS, 1)
+} | {"sept": 9}  # fmt: skip
+_LONGEST = (31, 29, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31)
+
+# "may" and "march" are verbs in lower case; the other months are read in any case.
+_EN_MONTH = (
+    r"(?P<m>May|MAY|March|MARCH|Mar|MAR|(?i:Jan(?:uary)?|Feb(?:ruary)?|Apr(?:il)?|June?|July?|Aug(?:ust)?"
+    r"|Sept?(?:ember)?|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?))"
+)
+_ZH = f"[{DIGITS}十]"
+_YEAR = r"(?P<y>[12]\d{3})"
+
+_PATTERNS = (
+    # 2026年4月8日, 2026 年 4 月, 2026年, 4月8日, 4月8号, 4月 (a duration is written 4 个月)
+    re.compile(
+        rf"(?<![\d.])(?:(?P<y>[12]\d{{3}})\s?年(?:\s?(?P<m>0?[1-9]|1[0-2])\s?月(?:份|底|初|末)?(?:\s?(?P<d>[0-3]?\d)\s?[日号])?)?"
+        r"|(?P<m2>0?[1-9]|1[0-2])\s?月\s?(?P<d2>[0-3]?\d)\s?[日号]|(?P<m3>0?[1-9]|1[0-2])\s?月(?:份)?)"
+    ),
+    # 二〇二六年四月八日, 四月八日
+    re.compile(
+        rf"(?:(?P<y>[一二][{DIGITS}]{{3}})年(?:(?P<m>十[一二]?|[一二三四五六七八九])月(?:份)?(?:(?P<d>{_ZH}{{1,3}})[日号])?)?"
+        rf"|(?<!{_ZH})(?P<m2>十[一二]?|[一二三四五六七八九])月(?P<d2>{_ZH}{{1,3}})[日号]|(?<!{_ZH})(?P<m3>十[一二]?|[一二三四五六七八九])月份)"
+    ),
+    # 2026-04-08, 2026/4/8, 2026.04.08; the separator must repeat
+    re.compile(rf"(?<![\w./-]){_YEAR}(?P<s>[-/.])(?P<m>0?[1-9]|1[0-2])(?P=s)(?P<d>0?[1-9]|[12]\d|3[01])(?![\d-]|[./]\d)"),
+    re.compile(rf"(?<![\w./-]){_YEAR}-(?P<m>0[1-9]|1[0-2])(?![\w-]|[./]\d)"),
+    # April 8, 2026; April 8th; April 2026
+    re.compile(
+        rf"\b{_EN_MONTH}\.?\s(?:(?P<d>[0-3]?\d)(?:st|nd|rd|th)?\b(?!:)(?:,?\s{_YEAR}\b)?|(?P<y2>[12]\d{{3}})\b)"
+    ),
+    # 8 April 2026, 8th of April
+    re.compile(rf"\b(?P<d>[0-3]?\d)(?:st|nd|rd|th)?\s(?:of\s)?{_EN_MONTH}\b(?:\.?,?\s{_YEAR}\b)?"),
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Date:
+    """A date written at [start, end) of the text; absent parts are None."""
+
+    start: int
+    end: int
+    year: int | None
+    month: int | None
+    day: int | None
+
+    @property
+    def canonical(self) -> str:
+        year = f"{self.year:04d}" if self.year is not None else "-"
+        parts = (year, *(f"{part:02d}" for part in (self.month, self.day) if part is not None))
+        return "-".join(parts)
+
+
+def find_dates(text: str) -> list[Date]:
+    """All dates of `text` in order, the longest form where several start together, never overlapping."""
+    folded = fold_width(text)
+    found = sorted(_all(folded), key=lambda date: (date.start, -date.end))
+    kept: list[Date] = []
+    for date in found:
+        if not kept or date.start >= kept[-1].end:
+            kept.append(date)
+    return kept
+
+
+def _all(text: str) -> Iterator[Date]:
+    for pattern in _PATTERNS:
+        for match in pattern.finditer(text):
+            groups = match.groupdict()
+            year, month, day = (
+                _number(next((groups[key] for key in keys if groups.get(key)), None))
+                for keys in (("y", "y2"), ("m", "m2", "m3"), ("d", "d2"))
+            )
+            if _exists(month, day):
+                yield Date(match.start(), match.end(), year, month, day)
+
+
+def _number(written: str | None) -> int | None:
+    if written is None:
+        return None
+    if written.isdecimal():
+        return int(written)
+    named = _MONTH_NUMBER.get(written.lower())
+    if named is not None:
+        return named
+    value = numeral_value(written)
+    return None if value is None else int(value)
+
+
+def _exists(month: int | None, day: int | None) -> bool:
+    if month is None:
+        return day is None
+    return 1 <= month <= 12 and (day is None or 1 <= day <= _LONGEST[month - 1])

@@ -1,0 +1,57 @@
+"""The language of a piece of text, told by its scripts. Enough to choose rules; not a language identifier."""
+
+from __future__ import annotations
+
+import re
+from typing import Literal
+
+Language = Literal["zh", "en", "other"]
+
+HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff〇"
+KANA = "\u3041-\u30ff\uff66-\uff9d"
+HANGUL = "\u1100-\u11ff\u3131-\u318e\uac00-\ud7a3"
+
+_HAN = re.compile(f"[{HAN}]")
+_KANA = re.compile(f"[{KANA}]")
+_HANGUL = re.compile(f"[{HANGUL}]")
+_LATIN = re.compile("[A-Za-z\u00c0-\u024f\uff21-\uff3a\uff41-\uff5a]")
+_LATIN_WORD = re.compile("[A-Za-z\u00c0-\u024f\uff21-\uff3a\uff41-\uff5a]+")
+_LETTER = re.compile(r"[^\W\d_]")
+
+# A Chinese word is about 1.6 characters in running text; words are compared with words.
+_HAN_PER_WORD = 1.6
+# Chinese technical prose is full of English names, so Chinese needs only this share of the words.
+_ZH_WORD_SHARE = 0.25
+# Japanese prose is about half kana; a tenth is more than names in Chinese text ever reach.
+_KANA_SHARE = 0.1
+
+
+def script_share(text: str) -> dict[str, float]:
+    """Share of the letters of `text` in each script: han, latin, kana, hangul, other. All 0.0 without letters."""
+    letters = len(_LETTER.findall(text))
+    counts = {
+        "han": len(_HAN.findall(text)),
+        "latin": len(_LATIN.findall(text)),
+        "kana": len(_KANA.findall(text)),
+        "hangul": len(_HANGUL.findall(text)),
+    }
+    total = max(letters, sum(counts.values()))
+    if total == 0:
+        return dict.fromkeys((*counts, "other"), 0.0)
+    counts["other"] = total - sum(counts.values())
+    return {script: count / total for script, count in counts.items()}
+
+
+def language(text: str) -> Language:
+    """'zh' where Chinese words make up at least a quarter of the Chinese and Latin words, else 'en'.
+
+    'other' without letters, and where kana, Hangul or another script outweighs both.
+    """
+    share = script_share(text)
+    if share["kana"] > _KANA_SHARE * (share["han"] + share["kana"]):
+        return "other"
+    if share["han"] + share["latin"] <= share["hangul"] + share["other"]:
+        return "other"
+    han_words = len(_HAN.findall(text)) / _HAN_PER_WORD
+    latin_words = len(_LATIN_WORD.findall(text))
+    return "zh" if han_words >= _ZH_WORD_SHARE * (han_words + latin_words) else "en"
