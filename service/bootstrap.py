@@ -100,7 +100,9 @@ class Services:
 
     @cached_property
     def online(self) -> Online:
-        return online_path(self.settings, self.engine, self.embedder, self.embedder.count_tokens, self.on_event)
+        return online_path(
+            self.settings, self.engine, self.embedder, self.embedder.count_tokens, self.on_event
+        )
 
 
 def online_path(

@@ -21,9 +21,15 @@ PREFIX = "ATTEST_"
 class Settings(BaseSettings):
     model_config = SettingsConfigDict(env_prefix=PREFIX, frozen=True, extra="ignore", populate_by_name=True)
 
-    engine: Literal["embedded", "elasticsearch"] = Field("embedded", description="Which engine holds everything.")
-    prefix: str = Field("attest", pattern=r"^[a-z][a-z0-9-]{0,30}$", description="Prefix of every index and alias.")
-    data_dir: Path = Field(Path(".local/attest"), description="Where the embedded engine and caches keep files.")
+    engine: Literal["embedded", "elasticsearch"] = Field(
+        "embedded", description="Which engine holds everything."
+    )
+    prefix: str = Field(
+        "attest", pattern=r"^[a-z][a-z0-9-]{0,30}$", description="Prefix of every index and alias."
+    )
+    data_dir: Path = Field(
+        Path(".local/attest"), description="Where the embedded engine and caches keep files."
+    )
 
     es_url: str | None = Field(
         None,
@@ -33,11 +39,16 @@ class Settings(BaseSettings):
     es_api_key: SecretStr | None = Field(None, description="Elasticsearch API key.")
     es_username: str | None = Field(None, description="Elasticsearch user for basic authentication.")
     es_password: SecretStr | None = Field(None, description="Password of that user.")
-    es_ca_certs: Path | None = Field(None, description="CA bundle to verify Elasticsearch's certificate with.")
+    es_ca_certs: Path | None = Field(
+        None, description="CA bundle to verify Elasticsearch's certificate with."
+    )
     es_shards: int = Field(1, ge=1, le=64, description="Primary shards of a new generation.")
-    es_replicas: int = Field(0, ge=0, le=8, description="Replicas of a generation, added before it goes live.")
+    es_replicas: int = Field(
+        0, ge=0, le=8, description="Replicas of a generation, added before it goes live."
+    )
     vector_index: Literal["flat", "hnsw", "int8_hnsw"] = Field(
-        "flat", description="Vector index type; `flat` is exact, so no member or order depends on hidden documents."
+        "flat",
+        description="Vector index type; `flat` is exact, so no member or order depends on hidden documents.",
     )
 
     redis_url: str | None = Field(
@@ -48,14 +59,18 @@ class Settings(BaseSettings):
     cache_ttl_s: int = Field(600, ge=1, le=86_400, description="Seconds a cached answer lives.")
 
     embedder: str = Field("multilingual-e5-small", description="Folder name of the embedder.")
-    rerank_models_dir: Path | None = Field(None, description="Folder of reranker folders; default: the shipped one.")
+    rerank_models_dir: Path | None = Field(
+        None, description="Folder of reranker folders; default: the shipped one."
+    )
     profile: str = Field("default", description="Ranking profile used when a question names none.")
     onnx_threads: int = Field(2, ge=1, le=64, description="Threads of one ONNX session.")
 
     token_secret: SecretStr | None = Field(
         None, description="HS256 secret for development tokens (at least 32 bytes); unset refuses HS256."
     )
-    token_keys_file: Path | None = Field(None, description="JWKS file with RS256 or ES256 public keys, chosen by kid.")
+    token_keys_file: Path | None = Field(
+        None, description="JWKS file with RS256 or ES256 public keys, chosen by kid."
+    )
     token_issuer: str = Field("attest", description="Required `iss` of a token.")
     token_audience: str = Field("attest", description="Required `aud` of a token.")
     token_leeway_s: int = Field(30, ge=0, le=300, description="Clock leeway for exp and nbf, seconds.")
@@ -66,7 +81,9 @@ class Settings(BaseSettings):
     threads: int = Field(8, ge=1, le=256, description="gunicorn threads per worker.")
     max_body_bytes: int = Field(65_536, ge=1024, le=10_485_760, description="Largest request body.")
     question_max_chars: int = Field(2_000, ge=50, le=20_000, description="Longest question, code points.")
-    request_timeout_s: float = Field(8.0, gt=0, le=120, description="Deadline of one online request, seconds.")
+    request_timeout_s: float = Field(
+        8.0, gt=0, le=120, description="Deadline of one online request, seconds."
+    )
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field("INFO", description="Least level logged.")
 
     @model_validator(mode="after")

@@ -40,7 +40,9 @@ def scope_of(principal: Principal) -> Scope:
 def scope_hash(scope: Scope) -> str:
     """sha256 (hex) of the canonical scope: JSON lists, so no separator inside a name can forge another."""
     canonical = json.dumps(
-        [scope.tenant, sorted(scope.labels), sorted(scope.subjects)], ensure_ascii=False, separators=(",", ":")
+        [scope.tenant, sorted(scope.labels), sorted(scope.subjects)],
+        ensure_ascii=False,
+        separators=(",", ":"),
     )
     return hashlib.sha256(canonical.encode()).hexdigest()
 

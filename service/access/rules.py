@@ -27,7 +27,7 @@ def read_access(rule: Mapping[str, Any], *, tenant: str, where: str) -> Access:
     allow = frozenset(_subject(value, where) for value in _names(rule, "allow", where))
     if not allow:
         raise InvalidAccess(
-            f"{where}: an access rule needs `allow`, a list of subjects such as \"group:eng\", \"user:alice\" "
+            f'{where}: an access rule needs `allow`, a list of subjects such as "group:eng", "user:alice" '
             'or "*" for everyone in the tenant.'
         )
     own_tenant = rule.get("tenant", tenant)
@@ -54,9 +54,7 @@ def _subject(value: str, where: str) -> str:
     kind, separator, rest = name.partition(":")
     if name == EVERYONE or (separator and kind in {"user", "group"} and rest.strip()):
         return name if name == EVERYONE else f"{kind}:{rest.strip()}"
-    raise InvalidAccess(
-        f'{where}: {value!r} is not a subject; write "group:<name>", "user:<name>" or "*".'
-    )
+    raise InvalidAccess(f'{where}: {value!r} is not a subject; write "group:<name>", "user:<name>" or "*".')
 
 
 def to_json(access: Access) -> dict[str, Any]:

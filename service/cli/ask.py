@@ -88,7 +88,9 @@ def source_command(reference: str, as_json: bool, **who: object) -> None:
     if as_json:
         echo_json(source_json(view))
         return
-    click.echo(f"{view.title} — {view.document_id}@{view.document_version[:12]} [{view.span.start}:{view.span.end}]")
+    click.echo(
+        f"{view.title} — {view.document_id}@{view.document_version[:12]} [{view.span.start}:{view.span.end}]"
+    )
     click.echo(f"{view.status}, sha256 {view.text_sha256[:16]}…\n")
     click.echo(view.text)
 

@@ -66,7 +66,7 @@ def _prepare(opened: Services, corpus: str) -> None:
     opened.offline.publish(corpus, manifest.generation)
     seconds = time.perf_counter() - started
     click.echo(
-        f"{corpus}: {len(manifest.documents)} documents, {manifest.chunks} chunks built and published in {seconds:.0f} s",
+        f"{corpus}: {len(manifest.documents)} documents, {manifest.chunks} chunks, live after {seconds:.0f} s",
         err=True,
     )
 
@@ -85,7 +85,13 @@ def _ask(opened: Services, entry: dict[str, Any], *, quiet: bool) -> dict[str, A
         click.echo(render(answer))
         for fault in faults:
             click.echo(f"  NOT AS EXPECTED: {fault}")
-    return {"id": entry["id"], "status": answer.status, "answer": answer.answer, "reason": answer.reason, "faults": faults}
+    return {
+        "id": entry["id"],
+        "status": answer.status,
+        "answer": answer.answer,
+        "reason": answer.reason,
+        "faults": faults,
+    }
 
 
 def _faults(expected: dict[str, Any], answer: GroundedAnswer) -> list[str]:
@@ -109,13 +115,20 @@ def _serve() -> None:
     os.environ.setdefault("ATTEST_TOKEN_SECRET", secrets.token_hex(32))
     settings = load_settings()
     token = issue_token(
-        settings, tenant="demo", subject="alice", groups=["eng"], labels=[], roles=["reader", "inspect"], ttl_s=43_200
+        settings,
+        tenant="demo",
+        subject="alice",
+        groups=["eng"],
+        labels=[],
+        roles=["reader", "inspect"],
+        ttl_s=43_200,
     )
     base = f"http://{settings.host}:{settings.port}"
     click.echo(f"\nService: {base}   API: {base}/openapi   Ready: {base}/readyz   Metrics: {base}/metrics")
     click.echo(f"Token (12 hours, user alice, group eng):\n  export TOKEN={token}")
     click.echo(
-        f"Try:\n  curl -s {base}/v1/answers -H \"Authorization: Bearer $TOKEN\" -H 'Content-Type: application/json' \\\n"
+        f'Try:\n  curl -s {base}/v1/answers -H "Authorization: Bearer $TOKEN" \\\n'
+        "    -H 'Content-Type: application/json' \\\n"
         '    -d \'{"text": "任务自动重试耗尽后怎么办？", "corpus": "lesson"}\''
     )
     sys.stdout.flush()

@@ -14,7 +14,13 @@ from service.evaluation.runs import Figures, figures, run
 
 @click.command("eval", epilog="\b\nExample:\n  attest eval --corpus xquad-zh --cases cases.jsonl --limit 50")
 @click.option("--corpus", required=True)
-@click.option("--cases", "case_file", required=True, type=click.Path(exists=True, path_type=Path), help="JSONL of cases.")
+@click.option(
+    "--cases",
+    "case_file",
+    required=True,
+    type=click.Path(exists=True, path_type=Path),
+    help="JSONL of cases.",
+)
 @click.option("--limit", type=click.IntRange(1), help="Ask only the first N cases.")
 @click.option("--profile", help="Ranking profile.")
 @click.option("--show-misses", is_flag=True, help="Print the cases whose answer falls short.")
@@ -29,10 +35,19 @@ def eval_command(
     if show_misses:
         for result in results:
             if result.case.answerability == "answerable" and not (result.says_it and result.cites_it):
-                click.echo(f"miss {result.case.case_id}: {result.case.query}\n   {result.answer.reason or result.answer.answer}")
+                click.echo(
+                    f"miss {result.case.case_id}: {result.case.query}\n"
+                    f"   {result.answer.reason or result.answer.answer}"
+                )
     found = figures(results)
     if as_json:
-        echo_json({"corpus": corpus, "cases": case_file.name, "buckets": {name: asdict(f) for name, f in found.items()}})
+        echo_json(
+            {
+                "corpus": corpus,
+                "cases": case_file.name,
+                "buckets": {name: asdict(f) for name, f in found.items()},
+            }
+        )
         return
     for name, bucket in found.items():
         _print(name, bucket)
@@ -41,6 +56,8 @@ def eval_command(
 def _print(name: str, bucket: Figures) -> None:
     click.echo(f"== {name}: {bucket.cases} cases")
     for stage, values in bucket.ranking.items():
-        click.echo(f"  {stage:<8} " + "  ".join(f"{measure} {value:.3f}" for measure, value in values.items()))
+        click.echo(
+            f"  {stage:<8} " + "  ".join(f"{measure} {value:.3f}" for measure, value in values.items())
+        )
     for measure, value in bucket.answers.items():
         click.echo(f"  {measure}: {value}")

@@ -84,7 +84,9 @@ def rollback_command(corpus: str, as_json: bool) -> None:
 
 @click.command("prune", epilog="\b\nExample:\n  attest prune handbook --keep 1 --dry-run")
 @click.argument("corpus")
-@click.option("--keep", default=1, show_default=True, type=click.IntRange(0), help="Retained generations to keep.")
+@click.option(
+    "--keep", default=1, show_default=True, type=click.IntRange(0), help="Retained generations to keep."
+)
 @click.option("--dry-run", is_flag=True, help="Only say what would go.")
 @as_json
 def prune_command(corpus: str, keep: int, dry_run: bool, as_json: bool) -> None:
@@ -111,14 +113,17 @@ def generations_command(corpus: str | None, as_json: bool) -> None:
         for alias, generations in engine.generations.aliases(name).items():
             for generation in generations:
                 behind.setdefault(generation, []).append(alias)
-        rows += [{**_json(m), "aliases": sorted(behind.get(m.generation, []))} for m in engine.builds.scan(name)]
+        rows += [
+            {**_json(m), "aliases": sorted(behind.get(m.generation, []))} for m in engine.builds.scan(name)
+        ]
     if as_json:
         echo_json(rows)
         return
     for row in rows:
         click.echo(
             f"{row['generation']}  {row['state']:<10} {row['documents']:>6} documents {row['chunks']:>7} chunks  "
-            f"{row['createdAt']}  {' '.join(row['aliases'])}" + (f"  {row['reason']}" if row["reason"] else "")
+            f"{row['createdAt']}  {' '.join(row['aliases'])}"
+            + (f"  {row['reason']}" if row["reason"] else "")
         )
     if not rows:
         click.echo("no generations yet; attest ingest, then attest build")

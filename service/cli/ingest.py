@@ -24,7 +24,9 @@ Example:
 )
 @click.argument("sources", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
 @click.option("--corpus", required=True, help="The corpus the documents go into.")
-@click.option("--access", help='Access for documents without a rule of their own, as JSON: {"allow": ["group:eng"]}.')
+@click.option(
+    "--access", help='Access for documents without a rule of their own, as JSON: {"allow": ["group:eng"]}.'
+)
 @as_json
 def ingest_command(sources: tuple[Path, ...], corpus: str, access: str | None, as_json: bool) -> None:
     """Read SOURCES (folders, files, JSONL) into archive and registry.

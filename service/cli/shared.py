@@ -34,9 +34,15 @@ def principal_options(command: Command) -> Command:
     for option in reversed(
         (
             click.option("--tenant", default="demo", show_default=True, help="Tenant of the principal."),
-            click.option("--user", default="anonymous", show_default=True, help="User name of the principal."),
-            click.option("--group", "groups", multiple=True, help="A group of the principal; may be repeated."),
-            click.option("--label", "labels", multiple=True, help="A label the principal holds besides public."),
+            click.option(
+                "--user", default="anonymous", show_default=True, help="User name of the principal."
+            ),
+            click.option(
+                "--group", "groups", multiple=True, help="A group of the principal; may be repeated."
+            ),
+            click.option(
+                "--label", "labels", multiple=True, help="A label the principal holds besides public."
+            ),
         )
     ):
         command = option(command)

@@ -19,10 +19,22 @@ Example:
 @click.option("--user", default="alice", show_default=True)
 @click.option("--group", "groups", multiple=True, help="May be repeated.")
 @click.option("--label", "labels", multiple=True, help="A label besides public; may be repeated.")
-@click.option("--role", "roles", multiple=True, default=("reader",), show_default=True, help="reader, inspect, operator, admin.")
+@click.option(
+    "--role",
+    "roles",
+    multiple=True,
+    default=("reader",),
+    show_default=True,
+    help="reader, inspect, operator, admin.",
+)
 @click.option("--hours", default=12.0, show_default=True, type=click.FloatRange(min=0.01, max=24 * 30))
 def token_command(
-    tenant: str, user: str, groups: tuple[str, ...], labels: tuple[str, ...], roles: tuple[str, ...], hours: float
+    tenant: str,
+    user: str,
+    groups: tuple[str, ...],
+    labels: tuple[str, ...],
+    roles: tuple[str, ...],
+    hours: float,
 ) -> None:
     """Print a signed token for development (HS256 with ATTEST_TOKEN_SECRET)."""
     click.echo(

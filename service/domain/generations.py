@@ -12,7 +12,9 @@ LIVE = "live"
 
 # Corpus names become part of index and alias names, so they obey the strictest rule of the engines.
 _CORPUS = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?")
-_GENERATION = re.compile(r"(?P<prefix>.+)-chunks-(?P<corpus>.+)-(?P<version>cv[0-9a-f]{12})-g(?P<number>\d{4,})")
+_GENERATION = re.compile(
+    r"(?P<prefix>.+)-chunks-(?P<corpus>.+)-(?P<version>cv[0-9a-f]{12})-g(?P<number>\d{4,})"
+)
 
 State = Literal["building", "validating", "ready", "live", "retained", "pruned", "failed"]
 

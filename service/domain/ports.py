@@ -222,7 +222,9 @@ class Engine:
     builds: Builds
     traces: Traces
     ready: ReadyCheck
-    erase: Callable[[], None]  # removes everything under this prefix; for experiments and tests on a prefix of their own
+    erase: Callable[
+        [], None
+    ]  # removes everything under this prefix; for experiments and tests on a prefix of their own
 
 
 class ReadyCheck(Protocol):

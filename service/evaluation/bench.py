@@ -63,7 +63,9 @@ def time_path(
     )
 
 
-def _share(kinds: dict[str, float], spent: dict[str, float], stages: Sequence[dict[str, Any]], total: float) -> None:
+def _share(
+    kinds: dict[str, float], spent: dict[str, float], stages: Sequence[dict[str, Any]], total: float
+) -> None:
     took = sum(
         max((leg.get("tookMs") or 0.0 for leg in stage["detail"].values()), default=0.0)
         for stage in stages

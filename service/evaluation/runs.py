@@ -47,7 +47,11 @@ class Figures:
 
 
 def run(
-    online: Online, corpus: str, cases: Sequence[Case], profile: str | None, progress: Callable[[str, int, int], None]
+    online: Online,
+    corpus: str,
+    cases: Sequence[Case],
+    profile: str | None,
+    progress: Callable[[str, int, int], None],
 ) -> list[CaseResult]:
     """Asks every case. A case's own principal asks it, so rights are part of what is measured."""
     results = []

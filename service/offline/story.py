@@ -60,7 +60,11 @@ class Offline:
     who: str
 
     def ingest(
-        self, corpus: str, sources: Sequence[Path], profile: CorpusProfile, access_flag: Mapping[str, Any] | None,
+        self,
+        corpus: str,
+        sources: Sequence[Path],
+        profile: CorpusProfile,
+        access_flag: Mapping[str, Any] | None,
         progress: Progress,
     ) -> IngestReport:
         """Reads sources into archive and registry. One bad file never stops the others: it is reported."""
@@ -79,7 +83,11 @@ class Offline:
         return report
 
     def _ingest_one(
-        self, corpus: str, item: SourceItem, profile: CorpusProfile, access_flag: Mapping[str, Any] | None,
+        self,
+        corpus: str,
+        item: SourceItem,
+        profile: CorpusProfile,
+        access_flag: Mapping[str, Any] | None,
         report: IngestReport,
     ) -> None:
         parsed = parse(item)
@@ -87,7 +95,9 @@ class Offline:
         document_id = parsed.document_id
         known = self.engine.registry.get_many(corpus, [document_id]).get(document_id)
         if known is not None and known.access.tenant != access.tenant:
-            raise SourceUnreadable(f"{document_id!r} belongs to another tenant in this corpus; give it another id.")
+            raise SourceUnreadable(
+                f"{document_id!r} belongs to another tenant in this corpus; give it another id."
+            )
         self.engine.archive.put(_archived(parsed, item, profile))
         if known is None:
             entry = RegistryEntry(corpus, document_id, parsed.version, access, False, 1, _now(), self.who)
@@ -123,13 +133,19 @@ class Offline:
         if failed:
             reason = "; ".join(f"{r.name}: {r.found} ({', '.join(r.offenders)})" for r in failed)
             self._advance(manifest, state="failed", reason=reason)
-            raise BuildRefused(f"{generation.name} does not pass its checks: {reason}. What is live is untouched.")
+            raise BuildRefused(
+                f"{generation.name} does not pass its checks: {reason}. What is live is untouched."
+            )
         return self._advance(manifest, state="ready")
 
     def is_current(self, generation_name: str) -> bool:
         """Whether a new build would have the same corpusVersion and the same corpus profile."""
         manifest = self._manifest(generation_name)
-        documents = {e.document_id: e.current_version for e in self.engine.registry.scan(manifest.corpus) if not e.deleted}
+        documents = {
+            e.document_id: e.current_version
+            for e in self.engine.registry.scan(manifest.corpus)
+            if not e.deleted
+        }
         return (
             identity.corpus_version(documents, self._processors()) == manifest.corpus_version
             and self.engine.registry.corpus_profile(manifest.corpus) == manifest.corpus_profile
@@ -152,7 +168,10 @@ class Offline:
         documents = {document_id: entry.current_version for document_id, entry in entries.items()}
         processors = self._processors()
         version = identity.corpus_version(documents, processors)
-        taken = {*self.engine.generations.names(corpus), *(m.generation for m in self.engine.builds.scan(corpus))}
+        taken = {
+            *self.engine.generations.names(corpus),
+            *(m.generation for m in self.engine.builds.scan(corpus)),
+        }
         generation = identity.next_generation(self.engine.prefix, corpus, version, taken)
         manifest = Manifest(
             generation=generation.name,
@@ -201,7 +220,8 @@ class Offline:
         timings = {"fillSeconds": round(seconds, 3), "vectorsReused": float(reused)}
         counts = {document.document.document_id: len(document.chunks) for document in cut}
         return self._advance(
-            replace(manifest, chunks=len(pairs), chunks_per_document=counts, timings=timings), state="building"
+            replace(manifest, chunks=len(pairs), chunks_per_document=counts, timings=timings),
+            state="building",
         )
 
     def _cut(self, entry: RegistryEntry) -> indexing.CutDocument:
@@ -210,7 +230,11 @@ class Offline:
         if document is None:
             raise BuildRefused(f"{entry.document_id!r} is registered, but its version is not in the archive.")
         chunks = self.chunker.cut(
-            document.document_id, document.document_version, document.canonical_text, document.blocks, document.title
+            document.document_id,
+            document.document_version,
+            document.canonical_text,
+            document.blocks,
+            document.title,
         )
         return indexing.CutDocument(document, entry.access, tuple(chunks))
 
@@ -227,7 +251,9 @@ class Offline:
             return {}
         chunks = self.engine.generations.scan(_generation(earlier[-1]), vectors=True)
         return {
-            indexing.text_key(indexing.embedded_text(c.title, c.chunk)): c.vector for c in chunks if c.vector is not None
+            indexing.text_key(indexing.embedded_text(c.title, c.chunk)): c.vector
+            for c in chunks
+            if c.vector is not None
         }
 
     def check(self, generation_name: str) -> list[CheckResult]:
@@ -241,7 +267,9 @@ class Offline:
         """Makes a ready generation live (the newest ready one when none is named). Raises BuildRefused."""
         manifest = self._manifest(generation_name) if generation_name else self._newest_ready(corpus)
         if manifest.corpus != corpus or manifest.state not in ("ready", "live", "retained"):
-            raise BuildRefused(f"{manifest.generation} is {manifest.state} and belongs to {manifest.corpus!r}.")
+            raise BuildRefused(
+                f"{manifest.generation} is {manifest.state} and belongs to {manifest.corpus!r}."
+            )
         if manifest.processors.embedder != self.embedder.identity:
             raise BuildRefused(
                 f"{manifest.generation} was built with {manifest.processors.embedder}, this service runs "
@@ -250,7 +278,9 @@ class Offline:
         failed = [result for result in self._recheck(manifest) if not result.passed]
         if failed:
             reason = "; ".join(f"{r.name}: {r.found} ({', '.join(r.offenders)})" for r in failed)
-            raise BuildRefused(f"{manifest.generation} no longer passes its checks: {reason}. What is live stays.")
+            raise BuildRefused(
+                f"{manifest.generation} no longer passes its checks: {reason}. What is live stays."
+            )
         switched = switch.switch_to(self.engine, _generation(manifest))
         for other in self.engine.builds.scan(corpus):
             if other.state == "live" and other.generation != manifest.generation:
@@ -282,7 +312,9 @@ class Offline:
             raise BuildRefused(f"Corpus {corpus!r} has no live generation to roll back from.")
         before = self._manifest(live).replaced
         if before is None or before not in self.engine.generations.names(corpus):
-            raise BuildRefused(f"{live} replaced no generation that still exists; there is nothing to go back to.")
+            raise BuildRefused(
+                f"{live} replaced no generation that still exists; there is nothing to go back to."
+            )
         return self.publish(corpus, before)
 
     def prune(self, corpus: str, *, keep: int, dry_run: bool) -> tuple[str, ...]:
@@ -305,13 +337,17 @@ class Offline:
     def _manifest(self, generation_name: str) -> Manifest:
         manifest = self.engine.builds.get(generation_name)
         if manifest is None:
-            raise InvalidInput(f"There is no generation {generation_name!r}; `attest generations` lists them.")
+            raise InvalidInput(
+                f"There is no generation {generation_name!r}; `attest generations` lists them."
+            )
         return manifest
 
     def _newest_ready(self, corpus: str) -> Manifest:
         ready = [m for m in self.engine.builds.scan(corpus) if m.state == "ready"]
         if not ready:
-            raise BuildRefused(f"Corpus {corpus!r} has no generation that is ready; make one with `attest build`.")
+            raise BuildRefused(
+                f"Corpus {corpus!r} has no generation that is ready; make one with `attest build`."
+            )
         return ready[-1]
 
     def _advance(self, manifest: Manifest, **changes: Any) -> Manifest:
@@ -319,7 +355,9 @@ class Offline:
         try:
             return self.engine.builds.write(changed)
         except Conflict as error:
-            raise Conflict(f"Somebody else is working on {manifest.generation}; look with `attest generations`.") from error
+            raise Conflict(
+                f"Somebody else is working on {manifest.generation}; look with `attest generations`."
+            ) from error
 
 
 def _archived(parsed: ParsedDocument, item: SourceItem, profile: CorpusProfile) -> ArchivedDocument:

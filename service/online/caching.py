@@ -11,11 +11,12 @@ import json
 
 from pydantic import TypeAdapter, ValidationError
 
-from service.domain.answers import GroundedAnswer
+from service.domain.answers import GroundedAnswer, SearchResult
 
 SCHEMA = 1  # raise when the shape of a cached value changes
 
 _ANSWER = TypeAdapter(GroundedAnswer)
+_SEARCH = TypeAdapter(SearchResult)
 
 
 def cache_key(
@@ -35,5 +36,17 @@ def load_answer(data: bytes) -> GroundedAnswer | None:
     """None for anything that is not exactly a cached answer: truncated, forged, of an older schema."""
     try:
         return _ANSWER.validate_json(data, strict=False)
+    except (ValidationError, ValueError, RecursionError):
+        return None
+
+
+def dump_search(result: SearchResult) -> bytes:
+    return _SEARCH.dump_json(result)
+
+
+def load_search(data: bytes) -> SearchResult | None:
+    """Like `load_answer`, for search results."""
+    try:
+        return _SEARCH.validate_json(data, strict=False)
     except (ValidationError, ValueError, RecursionError):
         return None

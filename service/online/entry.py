@@ -54,7 +54,12 @@ class Online:
             self._finish(request, {"error": error.code})
             raise
         selected = list(answer.retrieval.selected_chunk_ids)
-        outcome = {"status": answer.status, "reason": answer.reason, "fault": answer.fault, "selected": selected}
+        outcome = {
+            "status": answer.status,
+            "reason": answer.reason,
+            "fault": answer.fault,
+            "selected": selected,
+        }
         self._finish(request, outcome)
         return answer
 
@@ -126,7 +131,9 @@ class Online:
         if manifest is None:
             raise Unavailable("The live generation has no manifest; run `attest doctor`.")
         if manifest.processors.embedder != self.story.embedder.identity:
-            raise Unavailable("The index was built with another embedder than this service runs; see `attest doctor`.")
+            raise Unavailable(
+                "The index was built with another embedder than this service runs; see `attest doctor`."
+            )
         return Pin(generation, manifest)
 
     def _fresh_answer(self, request: Request) -> GroundedAnswer:
@@ -162,9 +169,33 @@ class Online:
         if forbidden(request.analysis, ()) is not None:
             self.story.require_visible(request)
             return self._result(request, ())
+        key = self._key(request, f"search-{size}-{'explain' if request.question.explain else 'plain'}")
+        cached = self._cached_search(request, key)
+        if cached is not None:
+            return cached
         ranked = self.story.rank(request)
         bm25 = ranked.bm25 or {} if request.question.explain else {}
-        return self._result(request, present.hits(ranked.candidates[:size], ranked.chunks or {}, bm25))
+        result = self._result(request, present.hits(ranked.candidates[:size], ranked.chunks or {}, bm25))
+        if not request.trace.degraded:
+            self.cache.set(key, caching.dump_search(result), self.cache_ttl_s)
+        return result
+
+    def _cached_search(self, request: Request, key: str) -> SearchResult | None:
+        """A cached result whose every document may still be seen."""
+        with request.trace.stage("cache") as stage:
+            data = self.cache.get(key)
+            cached = caching.load_search(data) if data is not None else None
+            stage.detail = {"hit": cached is not None}
+        self.on_event("cache", "hit" if cached else "miss", 1)
+        if cached is None or cached.retrieval != snapshot(request):
+            return None
+        documents = {hit.document_id for hit in cached.hits}
+        request.trace.saw(documents)
+        if not documents:
+            self.story.require_visible(request)
+        if self.story.allowed(request, documents) != documents:
+            return None
+        return replace(cached, trace_id=request.trace.trace_id)
 
     def _result(self, request: Request, hits: tuple[Any, ...]) -> SearchResult:
         return SearchResult(

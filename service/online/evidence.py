@@ -34,7 +34,9 @@ class Packed:
 
 def search_text(chunk: FoundChunk) -> str:
     """Everything a chunk is known by: title, headings, a table's head, and its own text."""
-    return "\n".join(part for part in (chunk.title, *chunk.heading_path, chunk.search_prefix, chunk.text) if part)
+    return "\n".join(
+        part for part in (chunk.title, *chunk.heading_path, chunk.search_prefix, chunk.text) if part
+    )
 
 
 def with_anchors(

@@ -1,12 +1,11 @@
-"""Turns ranked candidates into the values a caller gets: search hits, and the gaps of a conflict."""
+"""Turns ranked candidates into the search hits a caller gets."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from service.domain.answers import Candidate, Evidence, Gap, SearchHit
+from service.domain.answers import Candidate, SearchHit
 from service.domain.retrieval import FoundChunk
-from service.online.answering.conflict import Conflict
 
 EXCERPT = 500  # code points of a chunk's text that a hit shows
 
@@ -17,7 +16,8 @@ def hits(
     """Hits in ranking order. `bm25` holds raw scores, or nothing for callers without the inspect role:
     an index-wide term statistic counts hidden documents too."""
     return tuple(
-        _hit(rank, candidate, chunks[candidate.chunk_id], bm25) for rank, candidate in enumerate(candidates, 1)
+        _hit(rank, candidate, chunks[candidate.chunk_id], bm25)
+        for rank, candidate in enumerate(candidates, 1)
     )
 
 
@@ -42,14 +42,3 @@ def _hit(rank: int, candidate: Candidate, chunk: FoundChunk, bm25: Mapping[str, 
 
 def rounded(values: Mapping[str, float]) -> dict[str, float]:
     return {name: round(value, 6) for name, value in values.items()}
-
-
-def conflict_gap(conflict: Conflict, evidence: Sequence[Evidence], terms: Sequence[str]) -> Gap:
-    """Names both sides by document and version, without choosing one."""
-    sides = [evidence[unit.source] for unit in (conflict.chosen, conflict.other)]
-    named = " and ".join(f"{side.document_id} (version {side.document_version[:12]})" for side in sides)
-    return Gap(
-        f"Two documents disagree: {named}.",
-        tuple(terms),
-        "Ask about one of the documents by name, or have their owners settle which one holds.",
-    )

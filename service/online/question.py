@@ -19,7 +19,8 @@ from service.text.language import language
 # Question forms that ask for a value, in folded text. Forms, not topics: they hold for any corpus.
 _ASKS_VALUE = re.compile(
     r"多少|几(?:次|个|天|年|月|小时|分钟|秒|条|种|级|人|台|倍|位|岁|点|号|页|项|层|名|周|元)|多(?:大|长|久|高|重|远|宽|快|深)"
-    r"|什么时候|何时|哪(?:一)?年|哪天|上限|下限|最大|最小|\bhow (?:many|much|long|old|far|large|big|high|fast|often|tall|deep)\b"
+    r"|什么时候|何时|哪(?:一)?年|哪天|上限|下限|最大|最小"
+    r"|\bhow (?:many|much|long|old|far|large|big|high|fast|often|tall|deep)\b"
     r"|\b(?:what|which) (?:year|date|percentage|number|amount|size|time|day)\b|\bwhen\b"
 )
 

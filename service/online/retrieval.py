@@ -41,5 +41,8 @@ def found_chunks(results: Sequence[LegResult]) -> dict[str, FoundChunk]:
 def known_cosines(results: Sequence[LegResult]) -> dict[str, float]:
     """Cosine of the question with each chunk that the kNN leg found."""
     return {
-        hit.chunk.chunk_id: 2 * hit.score - 1 for result in results if result.leg == "knn" for hit in result.hits
+        hit.chunk.chunk_id: 2 * hit.score - 1
+        for result in results
+        if result.leg == "knn"
+        for hit in result.hits
     }

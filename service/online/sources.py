@@ -35,7 +35,9 @@ def read_source(
             f"The span must satisfy 0 ≤ start < end ≤ {len(text)}, in code points.", code="INVALID_SPAN"
         )
     if span.end - span.start > LONGEST:
-        raise InvalidInput(f"A span may be {LONGEST} code points long; ask for a shorter one.", code="INVALID_SPAN")
+        raise InvalidInput(
+            f"A span may be {LONGEST} code points long; ask for a shorter one.", code="INVALID_SPAN"
+        )
     block = _block_at(document, span)
     quote = span.of(text)
     return SourceView(
@@ -56,7 +58,10 @@ def read_source(
 
 def _visible_versions(engine: Engine, scope: Scope, document_id: str) -> frozenset[str] | None:
     """Current versions of the document in the corpora where the scope may see it; None when nowhere."""
-    entries = (engine.registry.get_many(corpus, [document_id]).get(document_id) for corpus in engine.registry.corpora())
+    entries = (
+        engine.registry.get_many(corpus, [document_id]).get(document_id)
+        for corpus in engine.registry.corpora()
+    )
     seen = [e for e in entries if e is not None and not e.deleted and visible(e.access, scope)]
     return frozenset(e.current_version for e in seen) if seen else None
 

@@ -85,11 +85,13 @@ class Story:
         packed = self._pack(request, usable, ranked)
         proposal = self._propose(request, packed, ranked)
         if not proposal.claims:
-            return self.no_answer(request, Reason.EVIDENCE_BELOW_THRESHOLD, _nothing_quotable(request.analysis))
+            return self.no_answer(
+                request, Reason.EVIDENCE_BELOW_THRESHOLD, _nothing_quotable(request.analysis)
+            )
 
         conflict = self._conflict(request, proposal, packed)
         if conflict is not None:
-            gap = present.conflict_gap(conflict, packed, request.analysis.terms)
+            gap = conflicts.conflict_gap(conflict, packed, request.analysis.terms)
             return self.no_answer(request, Reason.CONFLICTING_EVIDENCE, gap)
 
         answer = self._answered(request, proposal, packed, ranked)
@@ -114,7 +116,9 @@ class Story:
             chunks = retrieval.found_chunks(results)
             trace.saw(chunk.document_id for chunk in chunks.values())
             stage.went_out = len(chunks)
-            stage.detail = {r.leg: {"found": len(r.hits), "tookMs": r.took_ms, "error": r.error} for r in results}
+            stage.detail = {
+                r.leg: {"found": len(r.hits), "tookMs": r.took_ms, "error": r.error} for r in results
+            }
         if not chunks:
             self.require_visible(request)
             return Ranked()
@@ -127,7 +131,7 @@ class Story:
             stage.detail = {"ranks": {c.chunk_id: c.ranks for c in fused}}
 
         with trace.stage("rights", len(fused)) as stage:
-            allowed = self._allowed(request, {chunks[c.chunk_id].document_id for c in fused})
+            allowed = self.allowed(request, {chunks[c.chunk_id].document_id for c in fused})
             fused = tuple(c for c in fused if chunks[c.chunk_id].document_id in allowed)
             stage.went_out = len(fused)
 
@@ -144,7 +148,9 @@ class Story:
             stage.went_out = len(ordered)
             stage.detail = {
                 "model": profile.rerank.model,
-                "scores": {c.chunk_id: [round(c.score, 6), present.rounded(c.contributions)] for c in ordered},
+                "scores": {
+                    c.chunk_id: [round(c.score, 6), present.rounded(c.contributions)] for c in ordered
+                },
             }
         return Ranked(
             candidates=ordered,
@@ -157,7 +163,9 @@ class Story:
     def verify(self, request: Request, answer: GroundedAnswer, packed: Sequence[Evidence]) -> Verdict:
         """Every claim of the answer against the archive."""
         with request.trace.stage("verify", len(answer.claims)) as stage:
-            keys = sorted({(c.document_id, c.document_version) for claim in answer.claims for c in claim.citations})
+            keys = sorted(
+                {(c.document_id, c.document_version) for claim in answer.claims for c in claim.citations}
+            )
             verdict = verify(answer.claims, packed, self.engine.archive.get_many(keys))
             stage.went_out = 0 if verdict.fault else len(answer.claims)
             stage.detail = {"fault": verdict.fault, "claim": verdict.claim, "why": verdict.detail}
@@ -168,9 +176,15 @@ class Story:
         documents = {source.document_id for source in answer.sources}
         documents |= {c.document_id for claim in answer.claims for c in claim.citations}
         with request.trace.stage("rights_again", len(documents)) as stage:
-            allowed = self._allowed(request, documents)
+            allowed = self.allowed(request, documents)
             stage.went_out = len(allowed)
         return allowed == documents
+
+    def allowed(self, request: Request, documents: Iterable[str]) -> frozenset[str]:
+        """Those of the documents that the registry lets this scope see at this moment."""
+        asked = sorted(set(documents))
+        entries = self.engine.registry.get_many(request.question.corpus, asked) if asked else {}
+        return rights.allowed_documents(entries, asked, request.scope)
 
     def require_visible(self, request: Request) -> None:
         """A corpus in which the caller may see nothing must look like one that does not exist: NotFound."""
@@ -230,11 +244,6 @@ class Story:
             raise Unavailable("The search engine answered none of the queries. Try again in a moment.")
         return retrieval.relevant(results, request.profile.legs.knn_floor)
 
-    def _allowed(self, request: Request, documents: Iterable[str]) -> frozenset[str]:
-        asked = sorted(set(documents))
-        entries = self.engine.registry.get_many(request.question.corpus, asked) if asked else {}
-        return rights.allowed_documents(entries, asked, request.scope)
-
     def _cosines(
         self,
         request: Request,
@@ -281,9 +290,7 @@ class Story:
             stage.detail = {"reason": decision.reason, "features": decision.features, "missing": len(missing)}
         return usable, decision
 
-    def _pack(
-        self, request: Request, usable: Sequence[Candidate], ranked: Ranked
-    ) -> tuple[Evidence, ...]:
+    def _pack(self, request: Request, usable: Sequence[Candidate], ranked: Ranked) -> tuple[Evidence, ...]:
         with request.trace.stage("pack", len(usable)) as stage:
             packed = evidence.pack(usable, ranked.chunks or {}, request.profile.packing, self.count_tokens)
             stage.went_out = len(packed.evidence)
@@ -307,7 +314,9 @@ class Story:
             )
             stage.went_out = len(proposal.claims)
             stage.detail = {
-                "units": [[f"S{u.source + 1}", u.span.start, u.span.end, round(s, 4)] for u, s in proposal.units]
+                "units": [
+                    [f"S{u.source + 1}", u.span.start, u.span.end, round(s, 4)] for u, s in proposal.units
+                ]
             }
         return proposal
 

@@ -5,7 +5,6 @@ Builds the three-document sample corpus, asks, and compares.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
@@ -140,5 +139,3 @@ def _measures() -> list[Expectation]:
         expect("MRR of ranks 1, 2 and none", 0.5, mean([reciprocal_rank(g, r) for g, r in first_ranks])),
         expect("Recall@3 with one of two found", 0.5, recall_at_k({"a", "b"}, ["a", "x", "y"], 3)),
     ]
-
-

@@ -57,12 +57,18 @@ def run_checks(
         f"{document_id}: {counts[document_id]} of {expected}"
         for document_id, expected in manifest.chunks_per_document.items()
         if counts[document_id] != expected
-    ] + [f"{document_id}: not in the manifest" for document_id in counts if document_id not in manifest.documents]
+    ] + [
+        f"{document_id}: not in the manifest"
+        for document_id in counts
+        if document_id not in manifest.documents
+    ]
     results = [
         CheckResult(name, not found, f"{len(found)} of {total} at fault", tuple(found[:_NAMED]))
         for name, found in faults.items()
     ]
-    results.append(CheckResult("chunks in all", total == manifest.chunks and total > 0, f"{total} of {manifest.chunks}"))
+    results.append(
+        CheckResult("chunks in all", total == manifest.chunks and total > 0, f"{total} of {manifest.chunks}")
+    )
     return results
 
 
@@ -82,9 +88,8 @@ def _chunk_faults(
     indexed: IndexedChunk, text: str | None, manifest: Manifest, registry: Mapping[str, RegistryEntry]
 ) -> Iterable[str]:
     chunk = indexed.chunk
-    if text is None or not slice_matches(text, chunk.span.start, chunk.span.end, chunk.text_sha256):
-        yield "span round trip"
-    elif chunk.span.of(text) != chunk.text:
+    whole = text is not None and chunk.span.of(text) == chunk.text
+    if not whole or not slice_matches(str(text), chunk.span.start, chunk.span.end, chunk.text_sha256):
         yield "span round trip"
     if manifest.documents.get(chunk.document_id) != chunk.document_version:
         yield "document version"

@@ -11,7 +11,7 @@ from service.domain.generations import Generation, Processors
 
 
 def corpus_version(documents: Mapping[str, str], processors: Processors) -> str:
-    """"cv" and twelve hex digits of a sha256. The same inputs give the same id, any change another."""
+    """ "cv" and twelve hex digits of a sha256. The same inputs give the same id, any change another."""
     canonical = json.dumps(
         {"documents": dict(sorted(documents.items())), "processors": asdict(processors)},
         sort_keys=True,

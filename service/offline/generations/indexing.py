@@ -30,7 +30,9 @@ class CutDocument:
 def embedded_text(title: str, chunk: Chunk) -> str:
     """What is embedded of a chunk: title and innermost headings, a table's head, and its own text."""
     above = dict.fromkeys((title, *chunk.heading_path[-_HEADINGS_EMBEDDED:]))
-    return "\n".join(part for part in (" > ".join(filter(None, above)), chunk.search_prefix, chunk.text) if part)
+    return "\n".join(
+        part for part in (" > ".join(filter(None, above)), chunk.search_prefix, chunk.text) if part
+    )
 
 
 def text_key(text: str) -> str:

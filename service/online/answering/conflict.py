@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from service.domain.answers import Evidence
+from service.domain.answers import Evidence, Gap
 from service.online.answering.units import Unit, units_of
 from service.text.analysis import analyse, coverage, term_weight
 from service.text.numbers import Quantity, entails, find_quantities, normalise
@@ -45,6 +45,17 @@ def find_conflict(
                 if polarity_conflict(unit.text, other.text):
                     return Conflict(unit, other, "polarity")
     return None
+
+
+def conflict_gap(conflict: Conflict, evidence: Sequence[Evidence], terms: Sequence[str]) -> Gap:
+    """Names both sides by document and version, without choosing one."""
+    sides = [evidence[unit.source] for unit in (conflict.chosen, conflict.other)]
+    named = " and ".join(f"{side.document_id} (version {side.document_version[:12]})" for side in sides)
+    return Gap(
+        f"Two documents disagree: {named}.",
+        tuple(terms),
+        "Ask about one of the documents by name, or have their owners settle which one holds.",
+    )
 
 
 def _without_numbers(text: str) -> frozenset[str]:

@@ -55,7 +55,8 @@ def propose(request: AnswerRequest) -> Proposal:
     """
     settings = request.settings
     by_source = [
-        units_of(place, evidence) for place, evidence in enumerate(request.evidence[: settings.examined_evidence])
+        units_of(place, evidence)
+        for place, evidence in enumerate(request.evidence[: settings.examined_evidence])
     ]
     units = _restrict_to_anchors([unit for units in by_source for unit in units], request.hard)[:_MAX_UNITS]
     if not units:
@@ -130,7 +131,9 @@ def _proposal(
         claim = _claim(evidence, span)
         claims.append(claim)
         head = table_head(evidence) if unit.row else ""
-        lines.append(f"{head}\n{claim.text} [{evidence.source_id}]" if head else f"{claim.text} [{evidence.source_id}]")
+        lines.append(
+            f"{head}\n{claim.text} [{evidence.source_id}]" if head else f"{claim.text} [{evidence.source_id}]"
+        )
     return Proposal("\n".join(lines), tuple(claims), tuple(picked))
 
 

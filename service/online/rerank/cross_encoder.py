@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from service.onnx.cross_encoder import OnnxCrossEncoder
 from service.online.rerank.contract import RerankRequest, RerankScore
+from service.onnx.cross_encoder import OnnxCrossEncoder
 
 
 class CrossEncoderReranker:

@@ -46,7 +46,9 @@ def read_catalogue(root: Path) -> Catalogue:
     """Reads all folders below `root`. Imports no code; a broken folder is a fault, not an exception."""
     plugins: dict[str, PluginManifest] = {}
     faults: dict[str, tuple[str, ...]] = {}
-    for folder in sorted(path for path in root.iterdir() if path.is_dir() and not path.name.startswith((".", "_"))):
+    for folder in sorted(
+        path for path in root.iterdir() if path.is_dir() and not path.name.startswith((".", "_"))
+    ):
         manifest = folder / "manifest.toml"
         if not manifest.is_file():
             faults[folder.name] = ("manifest.toml is missing",)
@@ -113,7 +115,9 @@ def _module(plugin: PluginManifest) -> ModuleType:
     try:
         spec.loader.exec_module(module)
     except Exception as error:  # Foreign code: name the folder instead of showing a bare traceback.
-        raise Misconfigured(f"Reranker folder {plugin.name!r}: {plugin.entry} fails to load: {error}") from error
+        raise Misconfigured(
+            f"Reranker folder {plugin.name!r}: {plugin.entry} fails to load: {error}"
+        ) from error
     if not callable(getattr(module, "create", None)):
         raise Misconfigured(f"Reranker folder {plugin.name!r}: {plugin.entry} has no `create(weights)`.")
     return module

@@ -29,8 +29,12 @@ class Legs(_Part):
     heading_boost: float = Field(ge=0, le=10, description="Weight of a heading match beside a body match.")
     anchors_size: int = Field(ge=1, le=1000, description="Hits asked of the exact-anchor leg.")
     knn_k: int = Field(ge=1, le=1000, description="Neighbours asked of the kNN leg.")
-    knn_floor: float = Field(ge=-1, le=1, description="Least cosine for a neighbour to count as found at all.")
-    knn_candidates: int = Field(ge=1, le=10_000, description="Candidates per shard; matters to approximate indices.")
+    knn_floor: float = Field(
+        ge=-1, le=1, description="Least cosine for a neighbour to count as found at all."
+    )
+    knn_candidates: int = Field(
+        ge=1, le=10_000, description="Candidates per shard; matters to approximate indices."
+    )
 
 
 class Fusion(_Part):
@@ -65,7 +69,9 @@ class Packing(_Part):
 
 class Answering(_Part):
     max_claims: int = Field(ge=1, le=20, description="Most verbatim pieces in an extractive answer.")
-    examined_evidence: int = Field(ge=1, le=20, description="Pieces of evidence whose sentences are compared.")
+    examined_evidence: int = Field(
+        ge=1, le=20, description="Pieces of evidence whose sentences are compared."
+    )
     cosine: float = Field(description="Weight of a sentence's cosine with the question.")
     coverage: float = Field(description="Weight of the share of question terms in a sentence.")
     evidence_rank: float = Field(description="What each rank of the evidence below the first costs.")

@@ -42,7 +42,9 @@ def compile_rules(entries: Iterable[Mapping[str, Any]], *, where: str) -> tuple[
             unless = entry.get("unless")
             rules.append(
                 Rule(
-                    str(entry["id"]), re.compile(str(entry["pattern"])), re.compile(str(unless)) if unless else None
+                    str(entry["id"]),
+                    re.compile(str(entry["pattern"])),
+                    re.compile(str(unless)) if unless else None,
                 )
             )
         except (KeyError, re.error) as error:
