@@ -1,8 +1,8 @@
 """Indexed chunks as flat JSON records, and back, with everything that a query or a scan returns.
 
-`body` and `heading` hold the analysed tokens, separated by one space. A chunk without any gets NO_TERMS instead
-of an empty field: Lucene's BM25 counts only the documents that have the field, tantivy's counts all, so an
-empty field would give the two engines different averages and document frequencies.
+`body` and `heading` hold the analysed tokens, separated by one space. A chunk without any gets NO_TERMS
+instead of an empty field: Lucene's BM25 counts only the documents that have the field, tantivy's counts all,
+so an empty field would give the two engines different averages and document frequencies.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Reading a whole index in order: point in time and search_after, so that a write meanwhile changes nothing."""
+"""Reading a whole index in order, in a point in time: a write meanwhile changes nothing."""
 
 from __future__ import annotations
 

@@ -1,0 +1,51 @@
+"""The embedded engine put together as one Engine."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+from service.adapters.embedded.archive import EmbeddedArchive
+from service.adapters.embedded.builds import EmbeddedBuilds
+from service.adapters.embedded.folders import Folders
+from service.adapters.embedded.generations import EmbeddedGenerations
+from service.adapters.embedded.registry import EmbeddedRegistry
+from service.adapters.embedded.retrieval import EmbeddedRetrieval
+from service.adapters.embedded.traces import EmbeddedTraces
+from service.domain.ports import Engine
+from service.errors import AttestError
+
+NAME = "embedded"
+
+
+def assemble(root: Path, prefix: str) -> Engine:
+    """All stores over one folder."""
+    folders = Folders(root)
+    return Engine(
+        name=NAME,
+        prefix=prefix,
+        archive=EmbeddedArchive(folders.stores),
+        registry=EmbeddedRegistry(folders.stores),
+        generations=EmbeddedGenerations(folders),
+        retrieval=EmbeddedRetrieval(folders),
+        builds=EmbeddedBuilds(folders.stores),
+        traces=EmbeddedTraces(folders.stores),
+        ready=lambda: {NAME: _state(folders)},
+        erase=lambda: _erase(folders),
+    )
+
+
+def _state(folders: Folders) -> str:
+    """ "ok" or what is wrong."""
+    try:
+        with folders.stores.reading() as stores:
+            stores.execute("SELECT count(*) FROM alias").fetchone()
+    except AttestError as error:
+        return error.message
+    return "ok" if os.access(folders.root, os.W_OK) else "the data folder is read-only"
+
+
+def _erase(folders: Folders) -> None:
+    folders.forget_all()
+    shutil.rmtree(folders.root, ignore_errors=True)
