@@ -10,10 +10,12 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal
 
-from service.text.dates import find_dates
-from service.text.identifiers import find_identifiers
-from service.text.numbers import Quantity, find_quantities, normalise
+from service.text.dates import dates_in
+from service.text.folding import fold_width
+from service.text.identifiers import identifiers_in
+from service.text.numbers import normalise
 from service.text.patterns import IdentifierKind
+from service.text.quantities import Quantity, quantities_in
 
 AnchorKind = IdentifierKind | Literal["date", "quantity", "number"]
 
@@ -44,17 +46,17 @@ class Anchor:
 
 def find_anchors(text: str) -> list[Anchor]:
     """All anchors of `text` in order, never overlapping."""
+    folded = fold_width(text)
+    names, dates = identifiers_in(folded), dates_in(folded)
     found = [
         Anchor(name.kind, text[name.start : name.end], name.start, name.end, name.canonical, name.variants)
-        for name in find_identifiers(text)
+        for name in names
     ]
-    taken = {position for anchor in found for position in range(anchor.start, anchor.end)}
-    dates = {(date.start, date.end): date.canonical for date in find_dates(text)}
-    for quantity in find_quantities(text):
-        if quantity.start not in taken:
-            anchor = _of_quantity(quantity, dates)
-            if anchor is not None:
-                found.append(anchor)
+    canonical_dates = {(date.start, date.end): date.canonical for date in dates}
+    for quantity in quantities_in(folded, text, names, dates):
+        anchor = _of_quantity(quantity, canonical_dates)
+        if anchor is not None:
+            found.append(anchor)
     return sorted(found, key=lambda anchor: anchor.start)
 
 

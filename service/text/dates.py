@@ -25,30 +25,48 @@ _EN_MONTH = (
     r"(?P<m>May|MAY|March|MARCH|Mar|MAR|(?i:Jan(?:uary)?|Feb(?:ruary)?|Apr(?:il)?|June?|July?|Aug(?:ust)?"
     r"|Sept?(?:ember)?|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?))"
 )
-_ZH = f"[{DIGITS}十]"
-_YEAR = r"(?P<y>[12]\d{3})"
+_YEAR = r"(?P<y>[12][0-9]{3})"
+_MM = r"(?:0?[1-9]|1[0-2])"
+_DD = r"[0-3]?[0-9]"
+_ZH_MM = "(?:十[一二]?|[一二三四五六七八九])"
+_ZH_DD = f"[{DIGITS}十]{{1,3}}"
 
-_PATTERNS = (
+# (characters one of which the text must hold, form)
+_FORMS = (
     # 2026年4月8日, 2026 年 4 月, 2026年, 4月8日, 4月8号, 4月 (a duration is written 4 个月)
-    re.compile(
-        rf"(?<![\d.])(?:(?P<y>[12]\d{{3}})\s?年(?:\s?(?P<m>0?[1-9]|1[0-2])\s?月(?:份|底|初|末)?(?:\s?(?P<d>[0-3]?\d)\s?[日号])?)?"
-        r"|(?P<m2>0?[1-9]|1[0-2])\s?月\s?(?P<d2>[0-3]?\d)\s?[日号]|(?P<m3>0?[1-9]|1[0-2])\s?月(?:份)?)"
+    (
+        "年",
+        re.compile(rf"(?<![0-9.]){_YEAR} ?年(?: ?(?P<m>{_MM}) ?月(?:份|底|初|末)?(?: ?(?P<d>{_DD}) ?[日号])?)?"),
     ),
-    # 二〇二六年四月八日, 四月八日
-    re.compile(
-        rf"(?:(?P<y>[一二][{DIGITS}]{{3}})年(?:(?P<m>十[一二]?|[一二三四五六七八九])月(?:份)?(?:(?P<d>{_ZH}{{1,3}})[日号])?)?"
-        rf"|(?<!{_ZH})(?P<m2>十[一二]?|[一二三四五六七八九])月(?P<d2>{_ZH}{{1,3}})[日号]|(?<!{_ZH})(?P<m3>十[一二]?|[一二三四五六七八九])月份)"
+    ("月", re.compile(rf"(?<![0-9.])(?P<m>{_MM}) ?月(?:份| ?(?P<d>{_DD}) ?[日号])?")),
+    # 二〇二六年四月八日, 四月八日, 四月份
+    ("年", re.compile(f"(?P<y>[一二][{DIGITS}]{{3}})年(?:(?P<m>{_ZH_MM})月份?(?:(?P<d>{_ZH_DD})[日号])?)?")),
+    ("月", re.compile(f"(?P<m>{_ZH_MM})月(?:份|(?P<d>{_ZH_DD})[日号])")),
+    # 2026-04-08, 2026/4/8, 2026.04.08: the separator must repeat; 2026-04
+    (
+        "-/.",
+        re.compile(
+            rf"(?<![A-Za-z0-9_./-]){_YEAR}(?P<s>[-/.])(?P<m>{_MM})(?P=s)(?P<d>0?[1-9]|[12][0-9]|3[01])"
+            r"(?![0-9-]|[./][0-9])"
+        ),
     ),
-    # 2026-04-08, 2026/4/8, 2026.04.08; the separator must repeat
-    re.compile(rf"(?<![\w./-]){_YEAR}(?P<s>[-/.])(?P<m>0?[1-9]|1[0-2])(?P=s)(?P<d>0?[1-9]|[12]\d|3[01])(?![\d-]|[./]\d)"),
-    re.compile(rf"(?<![\w./-]){_YEAR}-(?P<m>0[1-9]|1[0-2])(?![\w-]|[./]\d)"),
+    ("-", re.compile(rf"(?<![A-Za-z0-9_./-]){_YEAR}-(?P<m>0[1-9]|1[0-2])(?![A-Za-z0-9_-]|[./][0-9])")),
     # April 8, 2026; April 8th; April 2026
-    re.compile(
-        rf"\b{_EN_MONTH}\.?\s(?:(?P<d>[0-3]?\d)(?:st|nd|rd|th)?\b(?!:)(?:,?\s{_YEAR}\b)?|(?P<y2>[12]\d{{3}})\b)"
+    (
+        "abceghilnoprtuvyABCEGHILNOPRTUVY",
+        re.compile(
+            rf"(?<![A-Za-z]){_EN_MONTH}\.? (?:(?P<d>{_DD})(?:st|nd|rd|th)?(?![0-9A-Za-z:.])(?:,? {_YEAR}(?![0-9A-Za-z]))?"
+            r"|(?P<y2>[12][0-9]{3})(?![0-9A-Za-z]))"
+        ),
     ),
     # 8 April 2026, 8th of April
-    re.compile(rf"\b(?P<d>[0-3]?\d)(?:st|nd|rd|th)?\s(?:of\s)?{_EN_MONTH}\b(?:\.?,?\s{_YEAR}\b)?"),
-)  # fmt: skip
+    (
+        "abceghilnoprtuvyABCEGHILNOPRTUVY",
+        re.compile(
+            rf"(?<![0-9A-Za-z.])(?P<d>{_DD})(?:st|nd|rd|th)? (?:of )?{_EN_MONTH}(?![A-Za-z])(?:\.?,? {_YEAR}(?![0-9A-Za-z]))?"
+        ),
+    ),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +88,11 @@ class Date:
 
 def find_dates(text: str) -> list[Date]:
     """All dates of `text` in order, the longest form where several start together, never overlapping."""
-    folded = fold_width(text)
+    return dates_in(fold_width(text))
+
+
+def dates_in(folded: str) -> list[Date]:
+    """`find_dates` of text that is width-folded already."""
     found = sorted(_all(folded), key=lambda date: (date.start, -date.end))
     kept: list[Date] = []
     for date in found:
@@ -80,13 +102,12 @@ def find_dates(text: str) -> list[Date]:
 
 
 def _all(text: str) -> Iterator[Date]:
-    for pattern in _PATTERNS:
-        for match in pattern.finditer(text):
+    for needed, form in _FORMS:
+        if not any(character in text for character in needed):
+            continue
+        for match in form.finditer(text):
             groups = match.groupdict()
-            year, month, day = (
-                _number(next((groups[key] for key in keys if groups.get(key)), None))
-                for keys in (("y", "y2"), ("m", "m2", "m3"), ("d", "d2"))
-            )
+            year, month, day = _number(groups.get("y") or groups.get("y2")), _number(groups.get("m")), _number(groups.get("d"))
             if _exists(month, day):
                 yield Date(match.start(), match.end(), year, month, day)
 

@@ -16,7 +16,7 @@ _FULL_WIDTH_OFFSET = 0xFEE0
 
 # Blocks whose single-character compatibility forms are the same character drawn differently: PDF extraction
 # yields the radicals (⽤ for 用), old encodings the compatibility ideographs, terminals the half-width kana.
-_COMPATIBILITY_BLOCKS = ((0x2E80, 0x2FDF), (0xF900, 0xFAFF), (0xFF65, 0xFF9D), (0xFFE0, 0xFFE6), (0x2F800, 0x2FA1F))
+_COMPATIBILITY_BLOCKS = ((0x2E80, 0x2FDF), (0xF900, 0xFAFF), (0xFF65, 0xFF9D), (0xFFE0, 0xFFE6))
 
 _SPACES = (0x00A0, *range(0x2000, 0x200B), 0x202F, 0x205F, 0x3000)
 # Hyphen, non-breaking hyphen, small hyphens and the minus sign are typed for "-" in model numbers.
@@ -40,6 +40,8 @@ def _width_table() -> dict[int, int]:
 
 
 _WIDTH = _width_table()
+# Substituting the few wide characters is several times faster than str.translate over all of Chinese text.
+_WIDE = re.compile("[" + "".join(map(chr, sorted(_WIDTH))) + "]")
 
 
 @lru_cache(maxsize=1)
@@ -49,7 +51,7 @@ def _traditional_to_simplified() -> OpenCC:
 
 def fold_width(text: str) -> str:
     """Full-width and compatibility forms as their plain forms, one code point for one. Case is kept."""
-    return text if text.isascii() else text.translate(_WIDTH)
+    return text if text.isascii() else _WIDE.sub(lambda match: chr(_WIDTH[ord(match.group())]), text)
 
 
 def fold(text: str) -> str:
@@ -59,7 +61,7 @@ def fold(text: str) -> str:
     """
     if text.isascii():
         return text.lower()
-    return _simplify(_lower(text.translate(_WIDTH)))
+    return _simplify(_lower(fold_width(text)))
 
 
 def _lower(text: str) -> str:

@@ -6,9 +6,10 @@ Spans refer to the given text; matching is done on its width-folded form, which 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from service.text.clauses import clauses
 from service.text.designations import canonical_word, word_kind
 from service.text.folding import fold_width
 from service.text.numerals import numeral_value
@@ -33,7 +34,8 @@ _UNIT_AFTER = re.compile(
     + "|".join(re.escape(spelling) for spelling in sorted(SPELLINGS, key=len, reverse=True) if len(spelling) > 1 or spelling > "\x7f")
     + r")(?![A-Za-z])"
 )
-_HAS_NAME_CHARACTER = re.compile(r"[A-Za-z0-9§第]")
+_NAMING = re.compile("[A-Za-z0-9§第错]")
+_DIGIT = re.compile("[0-9]")
 _NOT_ALNUM = re.compile(r"[^a-z0-9.]+")
 _DASHED_YEAR = re.compile(r" ?[-:—–] ?((?:19|20)\d{2})$")
 _VOWEL = re.compile("[aeiouy]")
@@ -65,32 +67,51 @@ class Identifier:
 
 def find_identifiers(text: str) -> list[Identifier]:
     """All exact names of `text` in order, never overlapping. Earlier rows of the pattern table win."""
-    if not _HAS_NAME_CHARACTER.search(fold_width(text)):
-        return []
-    folded = fold_width(text)
+    return identifiers_in(fold_width(text))
+
+
+def identifiers_in(folded: str) -> list[Identifier]:
+    """`find_identifiers` of text that is width-folded already."""
     taken = bytearray(len(folded))
     kept: list[Identifier] = []
-    for found in _candidates(folded):
-        if not any(taken[found.start : found.end]):
-            taken[found.start : found.end] = b"\x01" * (found.end - found.start)
-            kept.append(found)
+    patterns = [
+        pattern for pattern in PATTERNS if not pattern.needs or any(needed in folded for needed in pattern.needs)
+    ]
+    for start, end in clauses(folded):
+        if not _NAMING.search(folded, start, end):
+            continue
+        for found in _candidates(folded, start, end, patterns):
+            if not any(taken[found.start : found.end]):
+                taken[found.start : found.end] = b"\x01" * (found.end - found.start)
+                kept.append(found)
     return sorted(kept, key=lambda found: found.start)
 
 
-def _candidates(text: str) -> Iterator[Identifier]:
-    for pattern in PATTERNS:
-        if not pattern.needs or any(needed in text for needed in pattern.needs):
-            for match in pattern.regex.finditer(text):
-                if match.end() - match.start() <= LONGEST_NAME:
-                    yield _from_pattern(pattern, match)
-    for regex in (QUOTED_KEBAB, KEBAB_SETTING):
-        for match in regex.finditer(text):
-            yield Identifier("identifier", match.start(), match.end(), canonical_word(match.group()))
-    yield from _words(text)
-    for match in CALL.finditer(text):
+def _candidates(text: str, start: int, end: int, patterns: Sequence[Pattern]) -> Iterator[Identifier]:
+    digits = _DIGIT.search(text, start, end) is not None
+    for pattern in patterns:
+        if (pattern.digits and not digits) or not _possible(pattern, text, start, end):
+            continue
+        for match in pattern.regex.finditer(text, start, end):
+            if match.end() - match.start() <= LONGEST_NAME:
+                yield _from_pattern(pattern, match)
+    if text.find("-", start, end) >= 0:
+        for regex in (QUOTED_KEBAB, KEBAB_SETTING):
+            for match in regex.finditer(text, start, end):
+                yield Identifier("identifier", match.start(), match.end(), canonical_word(match.group()))
+    yield from _words(text, start, end)
+    for match in CALL.finditer(text, start, end) if text.find("()", start, end) >= 0 else ():
         yield Identifier("identifier", *match.span("name"), match.group("name").lower())
-    yield from _digits_first(text)
-    yield from _spaced(text)
+    if digits:
+        yield from _digits_first(text, start, end)
+        yield from _spaced(text, start, end)
+
+
+def _possible(pattern: Pattern, text: str, start: int, end: int) -> bool:
+    for needed in pattern.needs:
+        if text.find(needed, start, end) >= 0:
+            return True
+    return not pattern.needs
 
 
 def _from_pattern(pattern: Pattern, match: re.Match[str]) -> Identifier:
@@ -150,8 +171,8 @@ def _ordinal(written: str) -> str:
     return written.lower() if value is None else str(value)
 
 
-def _words(text: str) -> Iterator[Identifier]:
-    for match in WORD.finditer(text):
+def _words(text: str, start: int, end: int) -> Iterator[Identifier]:
+    for match in WORD.finditer(text, start, end):
         word = match.group().rstrip("_" if not match.group().startswith("__") else "")
         if len(word) > LONGEST_NAME:
             continue
@@ -181,8 +202,8 @@ def _tails(word: str, kind: str) -> tuple[str, ...]:
     return tuple(canonical_word(tail) for tail in tails if re.search(r"[_-]|[a-z][A-Z]", tail.split(".")[-1]))
 
 
-def _digits_first(text: str) -> Iterator[Identifier]:
-    for match in DIGITS_FIRST.finditer(text):
+def _digits_first(text: str, start: int, end: int) -> Iterator[Identifier]:
+    for match in DIGITS_FIRST.finditer(text, start, end):
         word = match.group()
         suffix = word.lstrip("0123456789")
         digits = len(word) - len(suffix)
@@ -191,12 +212,12 @@ def _digits_first(text: str) -> Iterator[Identifier]:
             yield Identifier("model", match.start(), match.end(), canonical_word(word))
 
 
-def _spaced(text: str) -> Iterator[Identifier]:
+def _spaced(text: str, start: int, end: int) -> Iterator[Identifier]:
     """ "PPR 9087" is PPR-9087. In lower case only with letters that cannot be a word (no vowel) and three digits.
 
     Not a model: words that announce a number (LIMIT 10), a number with a unit after it (CPU 16 核), a year.
     """
-    for match in SPACED.finditer(text):
+    for match in SPACED.finditer(text, start, end):
         letters, digits = match.group("letters"), match.group("digits")
         if letters in _NOT_SERIES or _YEAR.fullmatch(digits) or unit_of(letters) is not None:
             continue

@@ -14,16 +14,25 @@ def _any_of(spellings: list[str]) -> str:
 
 
 _ARABIC = r"(?:[0-9]{1,3}(?:,[0-9]{3})+(?![0-9])(?:\.[0-9]+)?|[0-9]+(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+(?![A-Za-z0-9]))?|\.[0-9]+)"
-# Not within a longer number or word; the second side of 1920x1080 is a number of its own.
-_LEFT = r"(?:(?<![0-9A-Za-z_])(?<![0-9]\.)|(?<=[0-9][xX×]))"
-_SIGN = r"(?:(?:(?<=[\s(=:<>≥≤~,;])|(?<=[为是于到至达或])|^)[-+])?"
+# What stands before a number and makes its digits a part of something longer. The second side of 1920x1080
+# is a number of its own.
+WITHIN_WORD = re.compile(r"(?:[A-Za-z_]|[0-9]\.|[0-9])$(?<![0-9][xX×])")
+_SIGN = r"(?:(?:(?<=[\s(=:<>≥≤~,;|])|(?<=[为是于到至达或下])|^)(?P<sign>[-+]))"
 
 _EN_UNITS = ("two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
              " eighteen nineteen").split()  # fmt: skip
 _EN_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
 _EN_SCALES = ("hundred", "thousand", "million", "billion", "trillion")
-_EN_SMALL = rf"(?:(?:{'|'.join(_EN_TENS)})(?:-(?:one|{'|'.join(_EN_UNITS[:8])}))?|{'|'.join(_EN_UNITS)})"
-_EN_NUMBER = rf"(?:{_EN_SMALL}|one(?=[ -](?:{'|'.join(_EN_SCALES)})))"
+
+
+def _capitalised(words: list[str]) -> str:
+    return "|".join((*words, *(word.capitalize() for word in words)))
+
+
+_EN_NUMBER = (
+    rf"(?:{_capitalised(_EN_TENS)})(?:-(?:one|{'|'.join(_EN_UNITS[:8])}))?|{_capitalised(_EN_UNITS[::-1])}"
+    rf"|[Oo]ne(?=[ -](?:{'|'.join(_EN_SCALES)}))"
+)
 
 # 千 and 百 before a unit of their own (千米, 百分) belong to that unit.
 _SCALE = (
@@ -36,21 +45,21 @@ _UNIT = (
     rf"(?:\s?(?:多|余|来)?\s?(?P<unit>{_any_of(list(SPELLINGS))})(?!(?<=[A-Za-z])[A-Za-z])"
     rf"|[ -](?P<unit_word>(?i:{_any_of(_WORDS)}))(?![A-Za-z])|(?P<glued>[kKMGTx×])(?![A-Za-z0-9/]))"
 )
-_PREFIX = rf"(?:(?P<prefix>{_any_of(list(PREFIXES))})\s?)"
 
+# Currency and sign written before a number, at the end of what precedes it.
+OPENING = re.compile(rf"(?:(?<![A-Za-z])(?P<prefix>{_any_of(list(PREFIXES))}) ?|{_SIGN})$")
+# Patterns start with their digits, not with look-behinds: the regex engine then skips ahead to candidates.
 NUMBER = re.compile(
-    rf"{_LEFT}(?:{_PREFIX})?(?P<number>{_SIGN}{_ARABIC})(?:{_SCALE})?(?:{_UNIT})?(?P<rest>(?![xX×][0-9])[A-Za-z_]*)", re.MULTILINE
+    rf"(?P<number>{_ARABIC})(?:{_SCALE})?(?:{_UNIT})?(?P<rest>(?![xX×][0-9])[A-Za-z_]*)", re.MULTILINE
 )
-# 几十个, 十几个: an unknown number, which no source can prove and no claim states.
-ZH_NUMBER = re.compile(rf"(?<![几数])(?P<number>{NUMERAL})(?!几)(?:{_UNIT})?")
+ZH_NUMBER = re.compile(rf"(?P<number>{NUMERAL})(?!几)(?:{_UNIT})?")
 # Durations as Go, Prometheus and many configuration files write them: 1h30m, 10m0s.
 DURATION = re.compile(
     r"(?<![0-9A-Za-z_.])(?=[0-9]+[dhm][0-9])(?:(?P<d>[0-9]+)d)?(?:(?P<h>[0-9]+)h)?(?:(?P<min>[0-9]+)m)?"
     r"(?:(?P<s>[0-9]+(?:\.[0-9]+)?)s)?(?![0-9A-Za-z_])"
 )
 EN_NUMBER = re.compile(
-    rf"(?<![A-Za-z-])(?P<number>{_EN_NUMBER})(?P<scales>(?:[ -](?:{'|'.join(_EN_SCALES)}))*)(?![A-Za-z])(?:{_UNIT})?",
-    re.IGNORECASE,
+    rf"(?P<number>{_EN_NUMBER})(?P<scales>(?:[ -](?:{'|'.join(_EN_SCALES)}))*)(?![A-Za-z])(?:{_UNIT})?"
 )
 PART_OF_HUNDRED = re.compile(rf"(?P<base>[百千])分之(?P<number>{_ARABIC}|{NUMERAL})")
 FRACTION = re.compile(

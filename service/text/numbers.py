@@ -1,201 +1,20 @@
-"""Quantities in text and whether one supports another: 1,200.00 万元 = 一千二百万元 = 12,000,000 元 ≠ 1200 元.
-
-A digit inside a name (a model, a version, an error code) is not a quantity. Values are exact decimals.
-"""
+"""Whether one quantity supports another: 1,200.00 万元 = 一千二百万元 = 12,000,000 元 ≠ 1200 元."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from decimal import Decimal
-from typing import Literal
 
-from service.text.dates import find_dates
 from service.text.folding import fold_width
 from service.text.identifiers import Identifier, find_identifiers
-from service.text.number_grammar import (
-    CLOCK,
-    DETERMINERS,
-    DURATION,
-    EN_NUMBER,
-    FRACTION,
-    INDEFINITE,
-    NUMBER,
-    ORDINAL,
-    PART_OF_HUNDRED,
-    RANGE,
-    RESTRICTORS,
-    ZH_NUMBER,
-    english_value,
-)
-from service.text.numerals import numeral_value
-from service.text.units import GLUED, PREFIXES, SCALES, UNITS, Unit, agree, unit_of
+from service.text.quantities import Quantity, QuantityKind, find_quantities
+from service.text.units import SCALES, UNITS, Unit, agree, unit_of
 
-QuantityKind = Literal["number", "measure", "percent", "fraction", "ordinal", "date", "time"]
+__all__ = ["Quantity", "QuantityKind", "entails", "find_quantities", "normalise", "unsupported_quantities"]
 
-_SMALL_SCALE = {"k": 10**3, "K": 10**3, "M": 10**6, "B": 10**9}
 _BINARY_POWER = {"B": 0, "KB": 10, "MB": 20, "GB": 30, "TB": 40, "PB": 50}
-# 五六个 is "five or six", not 56.
-_SPOKEN_PAIR = re.compile("[一二三四五六七八九两]{2,3}")
-
-
-@dataclass(frozen=True, slots=True)
-class Quantity:
-    """A quantity at [start, end) of the text it was found in.
-
-    `value` includes the scale word (1.2 万 is 12000). `unit` is a canonical name from the unit table, or "".
-    A date's value is YYYYMMDD with zeros for what is not given; a time's is seconds since midnight.
-    `scale` is the scale word's factor; `indefinite` marks 一个 used as an article.
-    """
-
-    start: int
-    end: int
-    text: str
-    value: Decimal
-    unit: str
-    kind: QuantityKind
-    scale: int = 1
-    indefinite: bool = False
-
-
-def find_quantities(text: str) -> list[Quantity]:
-    """All quantities of `text` in order, never overlapping; dates whole, ranges with the unit on both sides."""
-    folded = _fold(text)
-    taken = bytearray(len(folded))
-    for name in find_identifiers(text):
-        taken[name.start : name.end] = b"\x01" * (name.end - name.start)
-    kept: list[Quantity] = []
-    for found in _candidates(folded, text):
-        if found.end > found.start and not any(taken[found.start : found.end]):
-            taken[found.start : found.end] = b"\x01" * (found.end - found.start)
-            kept.append(found)
-    kept.sort(key=lambda quantity: quantity.start)
-    return _spread_range_units(folded, kept)
-
-
-def _fold(text: str) -> str:
-    """Width folding that keeps the Chinese comma between ASCII digits: 100，200 are two numbers."""
-    folded = fold_width(text)
-    if "，" not in text:
-        return folded
-    return "".join(
-        raw if raw == "，" and (text[max(0, i - 1) : i].isascii() or text[i + 1 : i + 2].isascii()) else plain
-        for i, (raw, plain) in enumerate(zip(text, folded, strict=True))
-    )
-
-
-def _candidates(text: str, raw: str) -> Iterator[Quantity]:
-    """Quantities of each written form, the forms that contain others first."""
-    for date in find_dates(text):
-        value = (date.year or 0) * 10000 + (date.month or 0) * 100 + (date.day or 0)
-        yield Quantity(date.start, date.end, raw[date.start : date.end], Decimal(value), "", "date")
-    for match in CLOCK.finditer(text):
-        hour, minute, second = (int(part or 0) for part in match.group("hour", "minute", "second"))
-        yield _quantity(match, raw, Decimal(hour * 3600 + minute * 60 + second), "", "time")
-    for match in PART_OF_HUNDRED.finditer(text):
-        part = _value(match.group("number"))
-        if part is not None:
-            yield _quantity(match, raw, part, "%" if match.group("base") == "百" else "‰", "percent")
-    for match in FRACTION.finditer(text):
-        above = _value(match.group("numerator_zh") or match.group("numerator"))
-        below = _value(match.group("denominator_zh") or match.group("denominator"))
-        if above is not None and below:
-            yield _quantity(match, raw, above / below, "", "fraction")
-    for match in ORDINAL.finditer(text):
-        place = _value(match.group("number") or match.group("number_en"))
-        # "第一，…" numbers the speaker's points, it says nothing about the subject.
-        if place is not None and text[match.end() : match.end() + 1] not in (",", "，", "、", ":"):
-            unit = unit_of(match.group("unit") or "")
-            yield _quantity(match, raw, place, unit.name if unit else "", "ordinal")
-    for match in DURATION.finditer(text):
-        seconds = sum(Decimal(part) * UNITS[unit].scale for unit, part in match.groupdict().items() if part)
-        yield _quantity(match, raw, Decimal(seconds), "s", "measure")
-    for match in NUMBER.finditer(text):
-        yield from _arabic(match, raw)
-    for match in ZH_NUMBER.finditer(text):
-        yield from _chinese(match, text, raw)
-    for match in EN_NUMBER.finditer(text):
-        value = english_value(match.group("number"), match.group("scales"))
-        yield _measured(match, raw, value, _unit_name(match), 1)
-
-
-def _quantity(match: re.Match[str], raw: str, value: Decimal, unit: str, kind: QuantityKind) -> Quantity:
-    return Quantity(match.start(), match.end(), raw[match.start() : match.end()], value, unit, kind)
-
-
-def _measured(match: re.Match[str], raw: str, value: Decimal, unit: str, scale: int) -> Quantity:
-    kind: QuantityKind = "percent" if unit in ("%", "‰") else "measure" if unit else "number"
-    return replace(_quantity(match, raw, value * scale, unit, kind), scale=scale)
-
-
-def _unit_name(match: re.Match[str]) -> str:
-    spelled = match.group("unit") or match.group("unit_word")
-    if spelled:
-        unit = unit_of(spelled)
-        return unit.name if unit else ""
-    glued = match.group("glued")
-    return GLUED[glued] if glued else ""
-
-
-def _arabic(match: re.Match[str], raw: str) -> Iterator[Quantity]:
-    value = _value(match.group("number"))
-    if value is None or match.group("rest"):
-        return
-    unit = _unit_name(match) or PREFIXES.get(match.group("prefix") or "", "")
-    small = match.group("scale_k")
-    if small and not unit:
-        # 64K, 100M, 7B alone: whether bytes or thousands nobody can tell; they equal only themselves.
-        yield _measured(match, raw, value, GLUED.get(small, small), 1)
-        return
-    word = match.group("scale") or match.group("scale_en")
-    yield _measured(match, raw, value, unit, SCALES[word] if word else _SMALL_SCALE.get(small or "", 1))
-
-
-def _chinese(match: re.Match[str], text: str, raw: str) -> Iterator[Quantity]:
-    """A Chinese numeral counts with a unit after it, or alone when it is long enough to be nothing else."""
-    written = match.group("number")
-    value = numeral_value(written)
-    unit = _unit_name(match)
-    if value is None or _SPOKEN_PAIR.fullmatch(written):
-        return
-    if len(written) == 1 and (not unit or _is_word(written, unit, match, text)):
-        return
-    if not unit and len(written) < 4 and not any(char in "十百千万亿拾佰仟萬億点" for char in written):
-        return
-    before = text[: match.start()]
-    if written == "一" and before and before[-1] in DETERMINERS:
-        return
-    indefinite = written == "一" and unit in INDEFINITE and not RESTRICTORS.search(before[-8:])
-    yield replace(_measured(match, raw, value, unit, 1), indefinite=indefinite)
-
-
-def _is_word(written: str, unit: str, match: re.Match[str], text: str) -> bool:
-    """十分 (very), 一点 (a bit), 三月 (March): a numeral and a unit that make another word."""
-    spelled = match.group("unit") or ""
-    if spelled == "分":
-        return written in "十万千百" or text[match.end() : match.end() + 1] in ("之", "别", "为", "成", "布", "开")
-    return spelled in ("点", "月", "号", "块", "角") or (spelled == "行" and written == "一")
-
-
-def _value(written: str | None) -> Decimal | None:
-    if not written:
-        return None
-    if any(char.isascii() and char.isdigit() for char in written):
-        return Decimal(written.replace(",", ""))
-    return numeral_value(written)
-
-
-def _spread_range_units(text: str, quantities: list[Quantity]) -> list[Quantity]:
-    """In "5-10 万元" the first number has the unit and scale of the second."""
-    spread = list(quantities)
-    for index in range(len(spread) - 2, -1, -1):
-        first, second = spread[index], spread[index + 1]
-        if first.kind == "number" and second.unit and first.scale == 1 and RANGE.fullmatch(text[first.end : second.start]):
-            spread[index] = replace(
-                first, value=first.value * second.scale, unit=second.unit, kind=second.kind, scale=second.scale
-            )
-    return spread
 
 
 def normalise(quantity: Quantity) -> tuple[Decimal, str, str]:
