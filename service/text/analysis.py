@@ -23,7 +23,9 @@ LONGEST_TERM = 200
 _CJK = f"{HAN}{KANA}{HANGUL}"
 _CJK_RUN = re.compile(f"[{_CJK}]+")
 # A run of CJK, a number (thousands and decimals inside), or a word of any other script.
-_PIECE = re.compile(rf"(?P<cjk>[{_CJK}]+)|(?P<number>[0-9]+(?:[.,][0-9]+)*)(?![^\W_{_CJK}])|(?P<word>[^\W_{_CJK}]+(?:'[a-z]+)?)")
+_PIECE = re.compile(
+    rf"(?P<cjk>[{_CJK}]+)|(?P<number>[0-9]+(?:[.,][0-9]+)*)(?![^\W_{_CJK}])|(?P<word>[^\W_{_CJK}]+(?:'[a-z]+)?)"
+)
 _THOUSANDS = re.compile(r",(?=[0-9]{3}(?:[,.]|$))")
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _NAME_MARKS = re.compile(r"[0-9][^\W0-9_]|[^\W0-9_][0-9]|[_./\\:§%]|^-")

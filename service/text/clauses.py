@@ -12,7 +12,9 @@ from collections.abc import Iterator
 _WIDE = "\u2e80-\u303f\u3400-\u9fff\uff00-\uffef"
 # ASCII commas end a clause before a space or beside Chinese (width folding makes them of ，), never in 1,200.
 # A full stop needs four letters before it: "No. 5" and "Art. 12" go on.
-_SEPARATOR = re.compile(rf"[，。；！？\n]|[,;!?](?=[\s{_WIDE}])|(?<=[{_WIDE}])[,;!?]|(?<=[A-Za-z]{{4}})\.(?=\s)")
+_SEPARATOR = re.compile(
+    rf"[，。；！？\n]|[,;!?](?=[\s{_WIDE}])|(?<=[{_WIDE}])[,;!?]|(?<=[A-Za-z]{{4}})\.(?=\s)"
+)
 
 
 def clauses(text: str) -> Iterator[tuple[int, int]]:

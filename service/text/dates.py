@@ -36,7 +36,9 @@ _FORMS = (
     # 2026年4月8日, 2026 年 4 月, 2026年, 4月8日, 4月8号, 4月 (a duration is written 4 个月)
     (
         "年",
-        re.compile(rf"(?<![0-9.]){_YEAR} ?年(?: ?(?P<m>{_MM}) ?月(?:份|底|初|末)?(?: ?(?P<d>{_DD}) ?[日号])?)?"),
+        re.compile(
+            rf"(?<![0-9.]){_YEAR} ?年(?: ?(?P<m>{_MM}) ?月(?:份|底|初|末)?(?: ?(?P<d>{_DD}) ?[日号])?)?"
+        ),
     ),
     ("月", re.compile(rf"(?<![0-9.])(?P<m>{_MM}) ?月(?:份| ?(?P<d>{_DD}) ?[日号])?")),
     # 二〇二六年四月八日, 四月八日, 四月份
@@ -107,7 +109,11 @@ def _all(text: str) -> Iterator[Date]:
             continue
         for match in form.finditer(text):
             groups = match.groupdict()
-            year, month, day = _number(groups.get("y") or groups.get("y2")), _number(groups.get("m")), _number(groups.get("d"))
+            year, month, day = (
+                _number(groups.get("y") or groups.get("y2")),
+                _number(groups.get("m")),
+                _number(groups.get("d")),
+            )
             if _exists(month, day):
                 yield Date(match.start(), match.end(), year, month, day)
 

@@ -32,7 +32,9 @@ _PROSE = frozenset(
 _BRANDS = frozenset("macOS tvOS watchOS iPadOS iOS".split())
 _TOP_LEVEL_DOMAINS = frozenset("com org net io cn edu gov dev".split())
 # Function words glued by a missing space after a full stop ("done.the") are not a dotted name.
-_NOT_SEGMENTS = _PROSE | frozenset("this that we you he she they is are was were but when also there these".split())
+_NOT_SEGMENTS = _PROSE | frozenset(
+    "this that we you he she they is are was were but when also there these".split()
+)
 
 _LOWER_CAMEL = re.compile(r"[a-z]{2,}\d*(?:[A-Z][A-Za-z0-9]*)+")
 _UPPER_CAMEL = re.compile(r"[A-Z][a-z]+(?:[A-Z]+[a-z0-9]+)+[A-Z]*")
@@ -84,7 +86,7 @@ def _hyphenated(word: str) -> WordKind | None:
         named = len(segments) >= 3 and word.islower() and not any(part in _PROSE for part in segments)
         return "identifier" if named else None
     wordy = [part for part in segments if part.isalpha() and len(part) >= 4 and not part.isupper()]
-    if wordy or word.islower() and sum(part.isalpha() for part in segments) >= 2:
+    if wordy or (word.islower() and sum(part.isalpha() for part in segments) >= 2):
         return "identifier" if len(segments) >= 3 and word.islower() else "label"
     return _coded(word)
 

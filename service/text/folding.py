@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Callable
 from functools import lru_cache
 
 from opencc import OpenCC
@@ -85,7 +86,7 @@ def _simplify(text: str) -> str:
 
 def _simplify_once(text: str) -> str:
     """One pass. Lone surrogates are kept from OpenCC by the caller: it takes UTF-8 only."""
-    convert = _traditional_to_simplified().convert
+    convert: Callable[[str], str] = _traditional_to_simplified().convert
     simpler = convert(text)
     if len(simpler) == len(text):
         return simpler

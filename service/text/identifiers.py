@@ -31,7 +31,11 @@ LONGEST_NAME = 120
 
 _UNIT_AFTER = re.compile(
     r"\s?(?:%|％|多|余|几|"
-    + "|".join(re.escape(spelling) for spelling in sorted(SPELLINGS, key=len, reverse=True) if len(spelling) > 1 or spelling > "\x7f")
+    + "|".join(
+        re.escape(spelling)
+        for spelling in sorted(SPELLINGS, key=len, reverse=True)
+        if len(spelling) > 1 or spelling > "\x7f"
+    )
     + r")(?![A-Za-z])"
 )
 _NAMING = re.compile("[A-Za-z0-9§第错]")
@@ -75,7 +79,9 @@ def identifiers_in(folded: str) -> list[Identifier]:
     taken = bytearray(len(folded))
     kept: list[Identifier] = []
     patterns = [
-        pattern for pattern in PATTERNS if not pattern.needs or any(needed in folded for needed in pattern.needs)
+        pattern
+        for pattern in PATTERNS
+        if not pattern.needs or any(needed in folded for needed in pattern.needs)
     ]
     for start, end in clauses(folded):
         if not _NAMING.search(folded, start, end):
@@ -153,7 +159,9 @@ def _canonical(pattern: Pattern, name: str, groups: dict[str, str | None]) -> tu
         case "section", "chapter":
             return f"第{_ordinal(code)}{groups.get('level') or '章'}", ()
         case "regulation", "document":
-            return re.sub(r"[〔【(]", "[", re.sub(r"[〕】)]", "]", lower)).replace(" ", "").replace("]第", "]"), ()
+            return re.sub(r"[〔【(]", "[", re.sub(r"[〕】)]", "]", lower)).replace(" ", "").replace(
+                "]第", "]"
+            ), ()
         case "error", "sqlstate":
             return f"sqlstate{code.lower()}", (code.lower(),)
         case "error", "number":
@@ -208,7 +216,12 @@ def _digits_first(text: str, start: int, end: int) -> Iterator[Identifier]:
         suffix = word.lstrip("0123456789")
         digits = len(word) - len(suffix)
         mixed = any(char.isdigit() for char in suffix)
-        if mixed or (digits >= 3 and len(suffix) <= 2 and unit_of(suffix) is None and suffix not in ("K", "M", "G", "T")):
+        if mixed or (
+            digits >= 3
+            and len(suffix) <= 2
+            and unit_of(suffix) is None
+            and suffix not in ("K", "M", "G", "T")
+        ):
             yield Identifier("model", match.start(), match.end(), canonical_word(word))
 
 

@@ -40,7 +40,9 @@ _SCALE = (
     r"(?!分之|分点|[克米瓦伏卡焦赫帕牛](?![\u4e00-\u9fff]{0,1}[数元]))"
     rf"|[ -](?P<scale_en>{'|'.join(_EN_SCALES)}|bn|mn)s?(?![A-Za-z])|(?P<scale_k>[kKMB])(?![A-Za-z0-9]))"
 )
-_WORDS = [spelling for spelling in SPELLINGS if spelling.isascii() and spelling.isalpha() and len(spelling) >= 3]
+_WORDS = [
+    spelling for spelling in SPELLINGS if spelling.isascii() and spelling.isalpha() and len(spelling) >= 3
+]
 _UNIT = (
     rf"(?:\s?(?:多|余|来)?\s?(?P<unit>{_any_of(list(SPELLINGS))})(?!(?<=[A-Za-z])[A-Za-z])"
     rf"|[ -](?P<unit_word>(?i:{_any_of(_WORDS)}))(?![A-Za-z])|(?P<glued>[kKMGTx×])(?![A-Za-z0-9/]))"
@@ -69,15 +71,21 @@ ORDINAL = re.compile(
     rf"第\s?(?P<number>[0-9]+|{NUMERAL})(?:\s?(?P<unit>{_any_of([s for s in SPELLINGS if not s.isascii()])}))?"
     r"|(?<![0-9A-Za-z_.,-])(?P<number_en>[0-9]+)(?:st|nd|rd|th)(?![A-Za-z0-9])"
 )
-CLOCK = re.compile(r"(?<![0-9A-Za-z_:.])(?P<hour>[01]?[0-9]|2[0-4]):(?P<minute>[0-5][0-9])(?::(?P<second>[0-5][0-9]))?(?![0-9:])")
+CLOCK = re.compile(
+    r"(?<![0-9A-Za-z_:.])(?P<hour>[01]?[0-9]|2[0-4]):(?P<minute>[0-5][0-9])(?::(?P<second>[0-5][0-9]))?(?![0-9:])"
+)
 RANGE = re.compile(r"\s?(?:-|~|–|—{1,2}|至|到| to )\s?")
 
 # Before 一: it points (这一次) or belongs to a word (统一, 唯一), it does not count.
 DETERMINERS = frozenset("同每某任另这那下上之统唯万其逐单前后进近哪此第")
 # Before 一: it does count, in spite of an indefinite classifier (只有一个).
-RESTRICTORS = re.compile(r"(?:只|仅|就|共|唯|独|至少|最多|至多|超过|不到|不足|多于|少于|达|等于|为|限)(?:有|能|可|可以|允许|支持|需|需要|是|含)?\s?$")
+RESTRICTORS = re.compile(
+    r"(?:只|仅|就|共|唯|独|至少|最多|至多|超过|不到|不足|多于|少于|达|等于|为|限)(?:有|能|可|可以|允许|支持|需|需要|是|含)?\s?$"
+)
 # 一个, 一种 and the like are Chinese for "a"; they state a count only after a restrictor.
-INDEFINITE = frozenset("个 种 项 条 款 类 份 家 本 张 件 套 座 部 台 组 段 层 步 名 位 篇 支 根 块 门 点 级 把 所 场 轮 批 笔 期 届".split())
+INDEFINITE = frozenset(
+    "个 种 项 条 款 类 份 家 本 张 件 套 座 部 台 组 段 层 步 名 位 篇 支 根 块 门 点 级 把 所 场 轮 批 笔 期 届".split()
+)
 
 
 def english_value(number: str, scales: str) -> Decimal:
@@ -93,4 +101,3 @@ def english_value(number: str, scales: str) -> Decimal:
     for scale in scales.lower().replace("-", " ").split():
         total *= SCALES[scale]
     return Decimal(total)
-

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
 
+from service.text.attribution import Stated, about_something_else, stated
 from service.text.folding import fold_width
-from service.text.identifiers import Identifier, find_identifiers
+from service.text.identifiers import find_identifiers
 from service.text.quantities import Quantity, QuantityKind, find_quantities
 from service.text.units import SCALES, UNITS, Unit, agree, unit_of
 
@@ -45,7 +46,9 @@ def entails(source: Quantity, claim: Quantity) -> bool:
         left.dimension == right.dimension and source.value * left.scale == claim.value * right.scale
         for left in _readings(source, source_unit)
         for right in _readings(claim, claim_unit)
-    ) or (agree(source_unit, claim_unit) and source.value * source_unit.scale == claim.value * claim_unit.scale)
+    ) or (
+        agree(source_unit, claim_unit) and source.value * source_unit.scale == claim.value * claim_unit.scale
+    )
 
 
 def _readings(quantity: Quantity, unit: Unit) -> tuple[Unit, ...]:
@@ -70,31 +73,57 @@ def _date_entails(source: Quantity, claim: Quantity) -> bool:
     return all(wanted in (0, had) for had, wanted in parts)
 
 
-_CITATION_OR_ENUMERATOR = re.compile(r"[\[【［]\s?\d{1,3}(?:\s?[,，]\s?\d{1,3})*\s?[\]】］]|^\s*[(（]?\d{1,3}[.、)）](?=\s|\D)", re.MULTILINE)
+_CITATION_OR_ENUMERATOR = re.compile(
+    r"[\[【［]\s?\d{1,3}(?:\s?[,，]\s?\d{1,3})*\s?[\]】］]|^\s*[(（]?\d{1,3}[.、)）](?=\s|\D)", re.MULTILINE
+)
 # A table head or a caption gives the unit once for a column of bare numbers: 电流(A), 单位：万元.
-_DECLARED_UNIT = re.compile(r"[(（\[]\s?([^()（）\[\]\s\d]{1,8})\s?[)）\]]|(?:单位|[Uu]nits?)\s?[:：]\s?([^\s,，;；)）\]|]{1,8})")
+_DECLARED_UNIT = re.compile(
+    r"[(（\[]\s?([^()（）\[\]\s\d]{1,8})\s?[)）\]]|(?:单位|[Uu]nits?)\s?[:：]\s?([^\s,，;；)）\]|]{1,8})"
+)
 
 
 def unsupported_quantities(claim: str, sources: Sequence[str]) -> list[Quantity]:
     """The claim's quantities that no source proves, in order.
 
     Citation marks ([1]) and list numbers of the claim are not quantities, nor is 一个 used as an article.
-    A bare number of a source also counts with each unit the sources declare for a column or a table.
+    A bare number of a source also counts with each unit the sources declare for a column or a table. A number
+    that the source says about something else proves nothing (see `attribution`).
     """
     shown = _CITATION_OR_ENUMERATOR.sub(lambda match: " " * len(match.group()), claim)
-    claimed = [quantity for quantity in find_quantities(shown) if not quantity.indefinite]
+    claimed = [one for one in stated(shown, find_quantities(shown)) if not one.quantity.indefinite]
     if not claimed:
         return []
-    proven = [quantity for source in sources for quantity in find_quantities(source)]
-    proven += _with_declared_units(proven, sources)
-    proven += [_bare_code(name.variants[0]) for source in sources for name in find_identifiers(source) if _is_code(name)]
-    return [quantity for quantity in claimed if not any(entails(source, quantity) for source in proven)]
+    by_source = [stated(source, find_quantities(source)) for source in sources]
+    unplaced = _with_declared_units([one.quantity for source in by_source for one in source], sources)
+    unplaced += _bare_codes(sources)
+    return [
+        one.quantity
+        for one in claimed
+        if not any(entails(source, one.quantity) for source in unplaced)
+        and not any(_proves(source, one) for source in by_source)
+    ]
+
+
+def _proves(source: Sequence[Stated], claimed: Stated) -> bool:
+    return any(
+        entails(found.quantity, claimed.quantity) and not about_something_else(claimed, found, source)
+        for found in source
+    )
 
 
 def _with_declared_units(proven: Sequence[Quantity], sources: Sequence[str]) -> list[Quantity]:
-    declared = [_scaled_unit(first or second) for source in sources for first, second in _DECLARED_UNIT.findall(source)]
+    declared = [
+        _scaled_unit(first or second)
+        for source in sources
+        for first, second in _DECLARED_UNIT.findall(source)
+    ]
     return [
-        replace(quantity, value=quantity.value * scale, unit=unit.name, kind="percent" if unit.name == "%" else "measure")
+        replace(
+            quantity,
+            value=quantity.value * scale,
+            unit=unit.name,
+            kind="percent" if unit.name == "%" else "measure",
+        )
         for unit, scale in dict.fromkeys(pair for pair in declared if pair)
         for quantity in proven
         if quantity.kind == "number"
@@ -111,10 +140,13 @@ def _scaled_unit(spelling: str) -> tuple[Unit, int] | None:
     return None
 
 
-def _is_code(name: Identifier) -> bool:
-    return name.kind == "error" and bool(name.variants) and name.variants[0].isdigit()
-
-
-def _bare_code(number: str) -> Quantity:
+def _bare_codes(sources: Sequence[str]) -> list[Quantity]:
     """An error code may be named without its word: "8028" for 错误码 8028."""
-    return Quantity(0, 0, number, Decimal(number), "", "number")
+    return [
+        Quantity(0, 0, number, Decimal(number), "", "number")
+        for source in sources
+        for name in find_identifiers(source)
+        if name.kind == "error"
+        for number in name.variants
+        if number.isdecimal()
+    ]

@@ -14,7 +14,17 @@ from typing import Literal
 from service.text.numerals import NUMERAL
 
 IdentifierKind = Literal[
-    "url", "path", "option", "regulation", "section", "error", "version", "identifier", "model", "label", "address"
+    "url",
+    "path",
+    "option",
+    "regulation",
+    "section",
+    "error",
+    "version",
+    "identifier",
+    "model",
+    "label",
+    "address",
 ]
 
 
@@ -105,9 +115,13 @@ WORD = re.compile(
     r"(?<![A-Za-z0-9_])@{0,2}(?=[A-Za-z_]*(?:[0-9_.:-]|[a-z][A-Z]))[A-Za-z_][A-Za-z0-9_]*(?:(?:[.-]|::)[A-Za-z0-9_]+)*"
 )
 # 2N2222, 74HC595, 12700K, 3080Ti: digits first, so that a unit (500MB) must be ruled out by the caller.
-DIGITS_FIRST = re.compile(r"(?<![A-Za-z0-9_.,:/-])\d{1,5}[A-Z][A-Za-z]{0,3}(?:\d{1,5}[A-Z]{0,2})?(?![A-Za-z0-9_])")
+DIGITS_FIRST = re.compile(
+    r"(?<![A-Za-z0-9_.,:/-])\d{1,5}[A-Z][A-Za-z]{0,3}(?:\d{1,5}[A-Z]{0,2})?(?![A-Za-z0-9_])"
+)
 # "PPR 9087": capitals, one space, digits.
-SPACED = re.compile(r"(?<![A-Za-z0-9_-])(?P<letters>[A-Z]{2,6}|[a-z]{2,5}) ?-? ?(?P<digits>\d{2,6}[A-Z]{0,3})(?![A-Za-z0-9_%]|[.,:/-]\d)")
+SPACED = re.compile(
+    r"(?<![A-Za-z0-9_-])(?P<letters>[A-Z]{2,6}|[a-z]{2,5}) ?-? ?(?P<digits>\d{2,6}[A-Z]{0,3})(?![A-Za-z0-9_%]|[.,:/-]\d)"
+)
 # A kebab name is told from a compound adjective by its backticks, or by a noun for settings beside it.
 QUOTED_KEBAB = re.compile(r"(?<=`)[A-Za-z][A-Za-z0-9]*(?:-[A-Za-z0-9]+)+(?=`)")
 KEBAB_SETTING = re.compile(

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Literal
 
 from service.text.clauses import clauses
 from service.text.folding import fold
@@ -22,10 +21,9 @@ from service.text.polarity_tables import (
     YES_NO_QUESTION,
     ZH_NEGATORS,
     ZH_SKIPPED,
+    Modality,
 )
 from service.text.stopwords import EN_FUNCTION, EN_QUESTION
-
-Modality = Literal["at_most", "at_least", "only", "except", "must", "may", "forbidden", "unlimited", "optional"]
 
 # Clauses that share less than this part of the claim's terms speak of something else.
 _SAME_SUBJECT = 0.4
@@ -100,7 +98,12 @@ def _content(text: str) -> frozenset[str]:
 
 
 def _opposed(claim: str, clause: str) -> bool:
-    return _denied(claim, clause) or _denied(clause, claim) or _antonym(claim, clause) or _limits_differ(claim, clause)
+    return (
+        _denied(claim, clause)
+        or _denied(clause, claim)
+        or _antonym(claim, clause)
+        or _limits_differ(claim, clause)
+    )
 
 
 def _denied(affirming: str, denying: str) -> bool:
@@ -109,7 +112,9 @@ def _denied(affirming: str, denying: str) -> bool:
     already = {negation.target for negation in negations(affirming)}
     for negation in negations(denying):
         target = negation.target
-        if not target or any(target.startswith(other) or other.startswith(target) for other in already if other):
+        if not target or any(
+            target.startswith(other) or other.startswith(target) for other in already if other
+        ):
             continue
         if _occurs(target, stated):
             return True

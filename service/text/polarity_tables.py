@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import re
+from typing import Literal
+
+Modality = Literal[
+    "at_most", "at_least", "only", "except", "must", "may", "forbidden", "unlimited", "optional"
+]
 
 # Words that hold a negation character and negate nothing, and choices (是不是). They are hidden first.
 NEGATION_LOOKALIKES = re.compile(
@@ -18,7 +23,7 @@ NEGATION_LOOKALIKES = re.compile(
             "并不只|无不|莫不|无非|不无",
             # 没, 无, 非, 未, 别 in words
             "(?:淹|埋|沉|出|隐|吞|湮)没|没收|没落|没事",
-            "无(?:线|论|疑|穷|数|非|所谓|锡|人机|障碍|缝|状态|符号|损|锁|服务器)",
+            "无(?:限|线|论|疑|穷|数|非|所谓|锡|人机|障碍|缝|状态|符号|损|锁|服务器)",
             "非(?:常|洲|得|要|凡|遗|典)|(?:除|莫|是|绝|若|无|南|北|西|东)非",
             "未(?:来|婚|必|免|央|成年)|从未来",
             "(?:类|级|区|特|分|个|性|判|识|鉴|辨|告|差|派|国|组|有|有所)别|别(?:名|的|人|处|墅|称|扭|致|具)",
@@ -48,7 +53,7 @@ ZH_SKIPPED = re.compile(
     r"|(?:be|been|being|have|has|had|yet|a|an|the|any|to|by|currently|automatically|directly|also|ever)(?![a-z])"
 )
 
-MODALITY = {
+MODALITY: dict[Modality, re.Pattern[str]] = {
     "at_most": re.compile(
         r"最多|至多|不超过|不得超过|不能超过|不大于|不高于|不多于|不晚于|上限|以内|最大(?:值)?(?:为|是)|最长|最高(?:为|不)|顶多"
         r"|at most|up to|no more than|not more than|not exceed|maximum|no later than|upper limit|within"
@@ -68,7 +73,7 @@ MODALITY = {
     "optional": re.compile(r"可选|选填|非必(?:填|须|需)|不强制|(?<![a-z])optional(?:ly)?(?![a-z])"),
 }  # fmt: skip
 
-OPPOSITE_MODALITY = (
+OPPOSITE_MODALITY: tuple[tuple[Modality, Modality], ...] = (
     ("at_most", "at_least"),
     ("at_most", "unlimited"),
     ("must", "optional"),

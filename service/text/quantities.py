@@ -196,7 +196,9 @@ def _arabic(match: re.Match[str], text: str, raw: str) -> Iterator[Quantity]:
         yield _measured(match, raw, value, GLUED.get(small, small), 1, start)
         return
     word = match.group("scale") or match.group("scale_en")
-    yield _measured(match, raw, value, unit, SCALES[word] if word else _SMALL_SCALE.get(small or "", 1), start)
+    yield _measured(
+        match, raw, value, unit, SCALES[word] if word else _SMALL_SCALE.get(small or "", 1), start
+    )
 
 
 def _chinese(match: re.Match[str], text: str, raw: str) -> Iterator[Quantity]:
@@ -222,7 +224,14 @@ def _is_word(written: str, unit: str, match: re.Match[str], text: str) -> bool:
     """十分 (very), 一点 (a bit), 三月 (March): a numeral and a unit that make another word."""
     spelled = match.group("unit") or ""
     if spelled == "分":
-        return written in "十万千百" or text[match.end() : match.end() + 1] in ("之", "别", "为", "成", "布", "开")
+        return written in "十万千百" or text[match.end() : match.end() + 1] in (
+            "之",
+            "别",
+            "为",
+            "成",
+            "布",
+            "开",
+        )
     return spelled in ("点", "月", "号", "块", "角") or (spelled == "行" and written == "一")
 
 
@@ -239,8 +248,17 @@ def _spread_range_units(text: str, quantities: list[Quantity]) -> list[Quantity]
     spread = list(quantities)
     for index in range(len(spread) - 2, -1, -1):
         first, second = spread[index], spread[index + 1]
-        if first.kind == "number" and second.unit and first.scale == 1 and RANGE.fullmatch(text[first.end : second.start]):
+        if (
+            first.kind == "number"
+            and second.unit
+            and first.scale == 1
+            and RANGE.fullmatch(text[first.end : second.start])
+        ):
             spread[index] = replace(
-                first, value=first.value * second.scale, unit=second.unit, kind=second.kind, scale=second.scale
+                first,
+                value=first.value * second.scale,
+                unit=second.unit,
+                kind=second.kind,
+                scale=second.scale,
             )
     return spread

@@ -34,7 +34,9 @@ _WIDE_CHARACTER = re.compile("[\u2e80-\uffef\U00020000-\U0003ffff]")
 _OPENERS = "“‘「『（(【《[〈"
 _CLOSERS = "”’」』）)】》]〉"
 _ENDERS = "。！？!?…"
-_ENUMERATOR_ONLY = re.compile(r"[\s(（]*(?:\d{1,3}(?:\.\d{1,3})*|[a-zA-Z]|[一二三四五六七八九十]{1,3})[.、)）:：]?\s*")
+_ENUMERATOR_ONLY = re.compile(
+    r"[\s(（]*(?:\d{1,3}(?:\.\d{1,3})*|[a-zA-Z]|[一二三四五六七八九十]{1,3})[.、)）:：]?\s*"
+)
 _BREAKS = (re.compile("[；;]"), re.compile("[，,、：:]"), re.compile(r"\s"))
 
 
@@ -96,7 +98,9 @@ def _block_sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int
     body = marker.end() if marker and block[marker.end() :].strip() else 0
     pending = start
     for first, last in _split(block[body:]):
-        if _ENUMERATOR_ONLY.fullmatch(block[body + first : body + last]) and body + last < len(block.rstrip()):
+        if _ENUMERATOR_ONLY.fullmatch(block[body + first : body + last]) and body + last < len(
+            block.rstrip()
+        ):
             continue
         yield pending, start + body + last
         pending = start + body + last
