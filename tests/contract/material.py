@@ -66,7 +66,7 @@ def chunk(
         heading_path=changes.pop("heading_path", ("一级", "二级")),
         span=Span(10, 10 + len(text)),
         text=text,
-        text_sha256=hashlib.sha256(text.encode()).hexdigest(),
+        text_sha256=hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest(),
         search_prefix=changes.pop("search_prefix", ""),
         section=changes.pop("section", "一级/二级#1"),
         page=changes.pop("page", None),
@@ -124,7 +124,7 @@ def publish(engine: Engine, generation: Generation) -> None:
     ]
     aliases = engine.generations.aliases(generation.corpus)
     remove = [(name, behind) for name in names for behind in aliases.get(name, ())]
-    engine.generations.switch({name: generation.name for name in names}, remove)
+    engine.generations.switch(dict.fromkeys(names, generation.name), remove)
 
 
 def bm25(*terms: str, size: int = 10, heading_boost: float = 2.0) -> Bm25Leg:
