@@ -13,8 +13,6 @@ from service.text.numbers import entails, find_quantities
 from service.text.polarity import polarity_conflict
 
 IDENTITY = "feature-rules@1"
-# Where the kNN leg did not answer, every candidate gets the same neutral cosine: it then orders nothing.
-NEUTRAL_COSINE = 0.8
 
 
 class FeatureRules:
@@ -36,10 +34,11 @@ class FeatureRules:
 def features(request: RerankRequest, candidate: RerankCandidate) -> dict[str, float]:
     """Each in [-1, 1], most in [0, 1]:
 
-    cosine: question · chunk; exact_term_overlap: weighted share of question terms in heading or text;
+    cosine: question · chunk, above the baseline of their languages;
+    exact_term_overlap: weighted share of question terms in heading or text;
     required_number_match: share of the question's quantities that the text states;
     heading_match, scope_match: share of question terms in the heading path, in the document's title;
-    anchor_match: share of the question's anchors the chunk holds exactly (1 when it has none to match);
+    anchor_match: share of the question's anchors the chunk holds exactly (0 when it has none);
     negation_conflict: 1 when question and text disagree in polarity.
     """
     headings = " ".join(candidate.heading_path)
@@ -48,7 +47,8 @@ def features(request: RerankRequest, candidate: RerankCandidate) -> dict[str, fl
     heading_terms = analyse(headings)
     body_terms = analyse(f"{candidate.prefix} {candidate.text}")
     return {
-        "cosine": candidate.cosine if candidate.cosine is not None else NEUTRAL_COSINE,
+        # Where the kNN leg did not answer nobody has it, and it orders nothing.
+        "cosine": candidate.relevance or 0.0,
         "exact_term_overlap": coverage(request.terms, [*heading_terms, *body_terms]),
         "required_number_match": (
             sum(any(entails(s, q) for s in stated) for q in asked) / len(asked) if asked else 0.0

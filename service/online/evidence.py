@@ -81,6 +81,7 @@ def decide(
     candidates: Sequence[Candidate],
     chunks: Mapping[str, FoundChunk],
     terms: Sequence[str],
+    language: str,
     missing: Sequence[Anchor],
     gate: Gate,
     failed_legs: frozenset[str],
@@ -113,17 +114,19 @@ def decide(
         )
     best = candidates[0]
     chunk = chunks[best.chunk_id]
-    cosine = best.features.get("cosine")
+    relevance = best.features.get("relevance")
     covered = coverage(list(terms), analyse(search_text(chunk))) if terms else 0.0
-    features = {"coverage": round(covered, 6)} | ({"cosine": round(cosine, 6)} if cosine is not None else {})
-    if cosine is None:
+    features = {"coverage": round(covered, 6)} | (
+        {"relevance": round(relevance, 6)} if relevance is not None else {}
+    )
+    if relevance is None:
         passed = covered >= gate.lexical_coverage
     elif "bm25" in failed_legs:
-        passed = cosine >= gate.semantic_cosine
+        passed = relevance >= gate.semantic_relevance
     else:
-        features["probability"] = round(
-            1 / (1 + math.exp(-(gate.bias + gate.cosine * cosine + gate.coverage * covered))), 6
-        )
+        weights = gate.languages.get(f"{language}>{chunk.locale[:2]}", gate.languages["other"])
+        logit = weights.bias + weights.cosine * relevance + weights.coverage * covered
+        features["probability"] = round(1 / (1 + math.exp(-logit)), 6)
         passed = features["probability"] >= gate.threshold
     if passed:
         return Decision(None, None, features)

@@ -55,9 +55,14 @@ def collapse_identical(
     return tuple(kept), dropped
 
 
-def with_cosines(candidates: Sequence[Candidate], cosines: Mapping[str, float]) -> tuple[Candidate, ...]:
-    """The same candidates with the feature `cosine` where it is known."""
-    return tuple(
-        replace(c, features={**c.features, "cosine": cosines[c.chunk_id]}) if c.chunk_id in cosines else c
-        for c in candidates
-    )
+def with_cosines(
+    candidates: Sequence[Candidate], cosines: Mapping[str, float], baseline: Callable[[str], float]
+) -> tuple[Candidate, ...]:
+    """The same candidates with the features `cosine` and `relevance` (the cosine above its baseline) where the
+    cosine is known. `baseline` takes a chunkId."""
+
+    def known(candidate: Candidate, cosine: float) -> Candidate:
+        features = {"cosine": cosine, "relevance": cosine - baseline(candidate.chunk_id)}
+        return replace(candidate, features={**candidate.features, **features})
+
+    return tuple(known(c, cosines[c.chunk_id]) if c.chunk_id in cosines else c for c in candidates)

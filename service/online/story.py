@@ -140,7 +140,7 @@ class Story:
             stage.went_out, stage.detail = len(unique), {"duplicates": duplicates}
 
         with trace.stage("cosines", len(unique)) as stage:
-            pool = self._cosines(request, unique[: profile.rerank.depth], results, vector)
+            pool = self._cosines(request, unique[: profile.rerank.depth], chunks, results, vector)
             stage.went_out = len(pool)
 
         with trace.stage("rerank", len(pool)) as stage:
@@ -248,6 +248,7 @@ class Story:
         self,
         request: Request,
         candidates: tuple[Candidate, ...],
+        chunks: Mapping[str, FoundChunk],
         results: Sequence[LegResult],
         vector: Vector | None,
     ) -> tuple[Candidate, ...]:
@@ -259,7 +260,8 @@ class Story:
             known |= self.engine.retrieval.similarities(
                 request.pin.generation, vector, missing, request.scope, request.deadline.left(_LOOKUP_S)
             )
-        return fusion.with_cosines(candidates, known)
+        asked, cosine = request.analysis.language, request.profile.cosine
+        return fusion.with_cosines(candidates, known, lambda c: cosine.of(asked, chunks[c].locale[:2]))
 
     def _rerank(
         self, request: Request, pool: tuple[Candidate, ...], chunks: Mapping[str, FoundChunk]
@@ -284,7 +286,13 @@ class Story:
             chunks = ranked.chunks or {}
             usable, missing = evidence.with_anchors(ranked.candidates, chunks, request.analysis.hard)
             decision = evidence.decide(
-                usable, chunks, request.analysis.terms, missing, request.profile.gate, ranked.failed_legs
+                usable,
+                chunks,
+                request.analysis.terms,
+                request.analysis.language,
+                missing,
+                request.profile.gate,
+                ranked.failed_legs,
             )
             stage.went_out = 0 if decision.reason else len(usable)
             stage.detail = {"reason": decision.reason, "features": decision.features, "missing": len(missing)}

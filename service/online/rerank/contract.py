@@ -11,7 +11,8 @@ CONTRACT = 1
 
 @dataclass(frozen=True, slots=True)
 class RerankCandidate:
-    """One candidate's text and what earlier stages know. `fused_rank` counts from 1; `cosine` may be unknown."""
+    """One candidate's text and what earlier stages know. `fused_rank` counts from 1; `relevance` is the cosine
+    with the question above what an unrelated passage of these languages has, or None where it is unknown."""
 
     chunk_id: str
     title: str
@@ -20,7 +21,7 @@ class RerankCandidate:
     text: str
     anchors: frozenset[str]
     fused_rank: int
-    cosine: float | None = None
+    relevance: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

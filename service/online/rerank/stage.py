@@ -43,7 +43,7 @@ def request_for(
             text=chunk.text,
             anchors=frozenset(chunk.anchors),
             fused_rank=rank,
-            cosine=candidate.features.get("cosine"),
+            relevance=candidate.features.get("relevance"),
         )
 
     return RerankRequest(

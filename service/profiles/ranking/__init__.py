@@ -43,6 +43,18 @@ class Fusion(_Part):
     pool: int = Field(ge=1, le=1000, description="Candidates that go on after fusion.")
 
 
+class Cosine(_Part):
+    """What a cosine means depends on the languages of question and document: an unrelated passage of the same
+    language lies nearer than a fitting one of another. The baseline is taken off before anything compares."""
+
+    baseline: dict[str, float] = Field(
+        description='Keys are "question>document" languages; "other" for the rest.'
+    )
+
+    def of(self, question: str, document: str) -> float:
+        return self.baseline.get(f"{question}>{document}", self.baseline["other"])
+
+
 class Rerank(_Part):
     model: str = Field(description="Folder under rerank_models/, or 'none' for the fused order.")
     depth: int = Field(ge=1, le=200, description="Candidates reranked.")
@@ -50,15 +62,26 @@ class Rerank(_Part):
     weights: dict[str, float] = Field(default_factory=dict, description="Weights a rules reranker reads.")
 
 
-class Gate(_Part):
-    """Evidence is enough when sigmoid(bias + w·features) ≥ threshold. Fitted by `attest tune gate`."""
+class GateWeights(_Part):
+    """A logistic model of "this passage answers": sigmoid(bias + cosine·relevance + coverage·coverage)."""
 
     bias: float
-    cosine: float = Field(description="Weight of the best candidate's cosine with the question.")
+    cosine: float = Field(description="Weight of the best candidate's cosine above its baseline.")
     coverage: float = Field(description="Weight of the share of question terms the best candidate holds.")
+
+
+class Gate(_Part):
+    """Evidence is enough when the model of the languages at hand gives at least `threshold`.
+
+    Keys are "question>document" languages; "other" serves the rest.
+    """
+
+    languages: dict[str, GateWeights]
     threshold: Share = Field(description="Least probability that lets an answer out.")
     lexical_coverage: Share = Field(description="Least coverage when there is no kNN leg (degraded).")
-    semantic_cosine: Share = Field(description="Least cosine when there is no BM25 leg (degraded).")
+    semantic_relevance: float = Field(
+        description="Least cosine above its baseline without a BM25 leg (degraded)."
+    )
 
 
 class Packing(_Part):
@@ -87,6 +110,7 @@ class RankingProfile(_Part):
     version: int = Field(ge=1)
     legs: Legs
     fusion: Fusion
+    cosine: Cosine
     rerank: Rerank
     gate: Gate
     packing: Packing

@@ -1,0 +1,41 @@
+"""Inference sessions and tokenizers, opened with everything that matters set explicitly."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import onnxruntime as ort
+from tokenizers import Tokenizer
+
+
+def open_session(path: Path, threads: int) -> ort.InferenceSession:
+    """A CPU session with `threads` intra-op threads that sleep when idle.
+
+    Spinning threads would win microseconds for one caller and take the cores from all others.
+    """
+    options = ort.SessionOptions()
+    options.intra_op_num_threads = threads
+    options.inter_op_num_threads = 1
+    options.log_severity_level = 3
+    options.add_session_config_entry("session.intra_op.allow_spinning", "0")
+    return ort.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+
+
+def open_tokenizer(path: Path) -> Tokenizer:
+    """A tokenizer that neither cuts nor pads by itself: whoever calls it does, and says so.
+
+    Its offsets are code points of the text it was given.
+    """
+    tokenizer = Tokenizer.from_file(str(path))
+    tokenizer.no_truncation()
+    tokenizer.no_padding()
+    return tokenizer
+
+
+def pad_id(tokenizer: Tokenizer) -> int:
+    """The id that fills up a batch; the attention mask hides it, so any id would do where none is named."""
+    for token in ("<pad>", "[PAD]"):
+        found = tokenizer.token_to_id(token)
+        if found is not None:
+            return int(found)
+    return 0
