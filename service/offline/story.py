@@ -22,12 +22,13 @@ from typing import Any, TypeVar
 from service.domain.documents import ArchivedDocument, RegistryEntry
 from service.domain.generations import Generation, Manifest, Processors, check_corpus_name
 from service.domain.ports import Embedder, Engine, IndexSettings
+from service.domain.sources import ParsedDocument, SourceFault, SourceItem
 from service.errors import AttestError, BuildRefused, Conflict, InvalidInput, SourceUnreadable
 from service.offline.generations import identity, indexing, switch
 from service.offline.generations.checks import CheckResult, run_checks
 from service.offline.ingest.chunking import Chunker
-from service.offline.ingest.parsing import ParsedDocument, parse, parser_versions
-from service.offline.ingest.sources import SourceFault, SourceItem, read_sources, resolve_access
+from service.offline.ingest.parsing import parse, parser_versions
+from service.offline.ingest.sources import read_sources, resolve_access
 from service.offline.rights import change_rights
 from service.profiles.corpus import CorpusProfile
 from service.text.analysis import ANALYZER_VERSION
@@ -106,9 +107,13 @@ class Offline:
         elif (known.current_version, known.access, known.deleted) == (parsed.version, access, False):
             report.unchanged.append(document_id)
         else:
-            wanted = {"current_version": parsed.version, "access": access, "deleted": False}
             change_rights(
-                self.engine, corpus, document_id, lambda e: replace(e, **wanted), who=self.who, now=_now()
+                self.engine,
+                corpus,
+                document_id,
+                lambda entry: replace(entry, current_version=parsed.version, access=access, deleted=False),
+                who=self.who,
+                now=_now(),
             )
             report.updated.append(document_id)
 

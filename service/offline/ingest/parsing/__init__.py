@@ -1,0 +1,102 @@
+"""Parsing: one reader a format, all behind the same block model.
+
+Takes: a source item. Returns: canonical text with blocks, the document's own metadata.
+Called by: `offline/story.py`.
+Never does: fetch anything, execute anything, or change a text for the sake of search.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from service.domain.documents import Block
+from service.domain.sources import ParsedDocument, SourceItem
+from service.errors import SourceUnreadable
+from service.offline.ingest.parsing import html, markdown, plain
+from service.offline.ingest.parsing.decoding import decode
+from service.text.language import language
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """A format's reader. `form` rises when the canonical text it makes of the same bytes may change; `version`
+    also when only the blocks do."""
+
+    name: str
+    version: str
+    form: int
+    read: Callable[[str], Read]
+
+    @property
+    def identity(self) -> str:
+        return f"{self.name}@{self.version}"
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """What a reader makes of decoded text."""
+
+    canonical_text: str
+    blocks: tuple[Block, ...]
+    title: str = ""
+    front_matter: Mapping[str, Any] = field(default_factory=dict)
+
+
+def _read_markdown(text: str) -> Read:
+    blocks, title, front_matter = markdown.read(text)
+    return Read(text, blocks, title, front_matter)
+
+
+def _read_html(text: str) -> Read:
+    canonical, blocks, title = html.read(text)
+    return Read(canonical, blocks, title)
+
+
+def _read_plain(text: str) -> Read:
+    return Read(text, plain.read(text))
+
+
+READERS = {
+    "text/markdown": Reader("markdown", "1", 1, _read_markdown),
+    "text/html": Reader("html", "1", 1, _read_html),
+    "text/plain": Reader("plain", "1", 1, _read_plain),
+    "application/x-attest-document": Reader("json", "1", 1, _read_plain),
+}
+
+
+def parser_versions() -> dict[str, str]:
+    """Media type → reader identity: part of every corpusVersion."""
+    return {media_type: reader.identity for media_type, reader in READERS.items()}
+
+
+def document_version(raw: bytes, form: int) -> str:
+    """sha256 of the raw bytes; a reader whose canonical form changed appends its revision, so that one version
+    always names exactly one canonical text."""
+    digest = hashlib.sha256(raw).hexdigest()
+    return digest if form == 1 else f"{digest}.{form}"
+
+
+def parse(item: SourceItem) -> ParsedDocument:
+    """Raises SourceUnreadable with a sentence when the item cannot be read or holds no text."""
+    reader = READERS.get(item.media_type)
+    if reader is None:
+        raise SourceUnreadable(f"the format {item.media_type} is not read")
+    read = reader.read(item.text if item.text is not None else decode(item.raw))
+    if not read.canonical_text.strip():
+        raise SourceUnreadable("it holds no text")
+    own = read.front_matter
+    own_id = own.get("id")
+    return ParsedDocument(
+        document_id=own_id.strip() if isinstance(own_id, str) and own_id.strip() else item.document_id,
+        version=document_version(item.raw, reader.form),
+        raw_sha256=hashlib.sha256(item.raw).hexdigest(),
+        canonical_text=read.canonical_text,
+        blocks=read.blocks,
+        title=item.title or str(own.get("title") or "") or read.title,
+        locale=item.locale or str(own.get("locale") or "") or language(read.canonical_text),
+        parser_version=reader.identity,
+        front_matter=own,
+    )

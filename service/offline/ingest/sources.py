@@ -1,0 +1,184 @@
+"""Finding sources: a folder, single files, or JSONL of documents. One bad file is a fault, never a stop."""
+
+from __future__ import annotations
+
+import json
+import unicodedata
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from service.access.rules import read_access
+from service.domain.rights import Access
+from service.domain.sources import ParsedDocument, SourceFault, SourceItem
+from service.errors import AttestError, InvalidAccess, SourceUnreadable
+from service.offline.ingest.folder_rules import FILE as ACCESS_FILE
+from service.offline.ingest.folder_rules import FolderRules
+from service.profiles.corpus import FILE as CORPUS_FILE
+from service.profiles.corpus import CorpusProfile
+
+MEDIA_TYPES = {
+    ".md": "text/markdown",
+    ".markdown": "text/markdown",
+    ".mdx": "text/markdown",
+    ".html": "text/html",
+    ".htm": "text/html",
+    ".xhtml": "text/html",
+    ".txt": "text/plain",
+    ".text": "text/plain",
+}
+JSON_DOCUMENT = "application/x-attest-document"
+LARGEST = 50 * 1024 * 1024  # bytes of one file
+
+
+def read_sources(paths: Sequence[Path]) -> Iterator[SourceItem | SourceFault]:
+    """Every document below the paths, in name order. documentId is the path below its source, NFC, POSIX.
+
+    Names that differ only in case or Unicode form, and ids that come twice, are faults: never merged silently.
+    """
+    seen: dict[str, str] = {}
+    for path in paths:
+        for item in _source(path):
+            if isinstance(item, SourceItem):
+                key = unicodedata.normalize("NFKC", item.document_id).casefold()
+                if key in seen:
+                    yield SourceFault(
+                        item.origin, f"its documentId is that of {seen[key]}, or differs only in case"
+                    )
+                    continue
+                seen[key] = item.origin
+            yield item
+
+
+def _source(path: Path) -> Iterator[SourceItem | SourceFault]:
+    if path.is_dir():
+        yield from _folder(path)
+    elif path.suffix.lower() in (".jsonl", ".ndjson"):
+        yield from _jsonl(path)
+    else:
+        yield _file(path, path.name, FolderRules(path.parent))
+
+
+def _folder(root: Path) -> Iterator[SourceItem | SourceFault]:
+    rules, real_root = FolderRules(root), root.resolve()
+    for path in sorted(root.rglob("*"), key=lambda p: p.relative_to(root).as_posix()):
+        relative = path.relative_to(root)
+        if any(part.startswith(".") for part in relative.parts) or path.is_dir():
+            continue
+        if path.name in (ACCESS_FILE, CORPUS_FILE):
+            continue
+        if real_root not in path.resolve().parents:
+            yield SourceFault(str(relative), "a link that leads out of the source is not followed")
+        elif path.suffix.lower() in MEDIA_TYPES:
+            yield _file(path, relative.as_posix(), rules)
+        # Everything else (images, licences, code) is no document and no fault either.
+
+
+def _file(path: Path, name: str, rules: FolderRules) -> SourceItem | SourceFault:
+    media_type = MEDIA_TYPES.get(path.suffix.lower())
+    if media_type is None:
+        known = ", ".join(sorted(MEDIA_TYPES))
+        return SourceFault(
+            name, f"files ending in {path.suffix or 'nothing'!r} are not read; known are {known}, .jsonl"
+        )
+    try:
+        size = path.stat().st_size
+        if size > LARGEST:
+            return SourceFault(name, f"{size} bytes; at most {LARGEST} are read")
+        raw = path.read_bytes()
+        rule, where = rules.rule_for(path)
+    except OSError as error:
+        return SourceFault(name, f"cannot be read: {error.strerror}")
+    except AttestError as error:
+        return SourceFault(name, error.message)
+    return SourceItem(
+        document_id=unicodedata.normalize("NFC", name),
+        raw=raw,
+        media_type=media_type,
+        origin=name,
+        access_rule=rule,
+        access_where=where,
+    )
+
+
+def _jsonl(path: Path) -> Iterator[SourceItem | SourceFault]:
+    with path.open(encoding="utf-8", errors="replace") as lines:
+        for number, line in enumerate(lines, 1):
+            if line.strip():
+                yield _json_line(path, number, line)
+
+
+def _json_line(path: Path, number: int, line: str) -> SourceItem | SourceFault:
+    origin = f"{path.name}:{number}"
+    try:
+        entry = json.loads(line)
+    except (ValueError, RecursionError):
+        return SourceFault(origin, "not a line of JSON")
+    if (
+        not isinstance(entry, dict)
+        or not isinstance(entry.get("documentId"), str)
+        or not entry["documentId"].strip()
+    ):
+        return SourceFault(origin, 'needs a "documentId"')
+    title, access = entry.get("title", ""), entry.get("access")
+    if not isinstance(title, str) or not isinstance(access, dict | None):
+        return SourceFault(origin, '"title" must be a string and "access" an object')
+    item = SourceItem(
+        document_id=unicodedata.normalize("NFC", entry["documentId"]),
+        raw=b"",
+        media_type=JSON_DOCUMENT,
+        origin=origin,
+        title=title,
+        access_rule=access,
+        access_where=f"{origin} access",
+    )
+    if isinstance(entry.get("text"), str):
+        text = entry["text"]
+        # The title is part of the version: it is searched and shown, so another title is another content.
+        raw = json.dumps([title, text], ensure_ascii=False).encode("utf-8", "surrogatepass")
+        return replace(item, raw=raw, text=text)
+    if isinstance(entry.get("path"), str):
+        return _json_path(path, entry["path"], item)
+    return SourceFault(origin, 'needs a "text" or a "path"')
+
+
+def _json_path(path: Path, target: str, item: SourceItem) -> SourceItem | SourceFault:
+    file = path.parent / target
+    if path.parent.resolve() not in file.resolve().parents:
+        return SourceFault(item.origin, "its path leads out of the source")
+    found = _file(file, target, FolderRules(path.parent))
+    if isinstance(found, SourceFault):
+        return SourceFault(item.origin, found.reason)
+    rule, where = (
+        (item.access_rule, item.access_where) if item.access_rule else (found.access_rule, found.access_where)
+    )
+    return replace(item, raw=found.raw, media_type=found.media_type, access_rule=rule, access_where=where)
+
+
+def resolve_access(
+    parsed: ParsedDocument, item: SourceItem, flag: Mapping[str, Any] | None, profile: CorpusProfile
+) -> Access:
+    """The document's rights: front matter, then the nearest folder rule, then `--access`, then the corpus.
+
+    Raises SourceUnreadable when nothing gives any: rights are never guessed.
+    """
+    candidates = (
+        (parsed.front_matter.get("access"), f"{item.origin} front matter"),
+        (item.access_rule, item.access_where),
+        (flag, "--access"),
+        (profile.default_access, "corpus default_access"),
+    )
+    for rule, where in candidates:
+        if rule is None:
+            continue
+        if not isinstance(rule, Mapping):
+            raise SourceUnreadable(f'{where}: `access` must be a mapping such as {{allow: ["group:eng"]}}.')
+        try:
+            return read_access(rule, tenant=profile.tenant, where=where)
+        except InvalidAccess as error:
+            raise SourceUnreadable(error.message) from error
+    raise SourceUnreadable(
+        "nothing says who may see it; give `access` in its front matter, an access.toml in its folder, "
+        '--access \'{"allow": ["*"]}\', or default_access in corpus.toml'
+    )

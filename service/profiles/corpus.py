@@ -1,0 +1,76 @@
+"""Corpus profiles: what a corpus says of itself, in `corpus.toml` at the root of its folder."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+
+from service.access.policy import normalise_name
+from service.domain.generations import check_corpus_name
+from service.errors import InvalidInput
+
+FILE = "corpus.toml"
+
+
+class OutOfScopeRule(BaseModel):
+    """Questions this corpus does not answer whatever its documents say. The pattern meets folded text."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    id: str = Field(min_length=1)
+    pattern: str = Field(min_length=1)
+    note: str = ""
+    unless: str = ""
+
+    @field_validator("pattern", "unless")
+    @classmethod
+    def _compiles(cls, value: str) -> str:
+        try:
+            re.compile(value)
+        except re.error as error:
+            raise ValueError(f"not a regular expression: {error}") from None
+        return value
+
+
+class CorpusProfile(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    name: str
+    title: str = ""
+    locale: str = ""
+    tenant: str = "demo"
+    default_access: dict[str, Any] | None = Field(
+        None,
+        description="Rights of documents without a rule of their own; without it such documents are refused.",
+    )
+    out_of_scope: tuple[OutOfScopeRule, ...] = ()
+
+    @field_validator("name")
+    @classmethod
+    def _name(cls, value: str) -> str:
+        return check_corpus_name(value)
+
+    @field_validator("tenant")
+    @classmethod
+    def _tenant(cls, value: str) -> str:
+        if not normalise_name(value):
+            raise ValueError("must not be empty")
+        return normalise_name(value)
+
+
+def read_corpus_profile(folder: Path) -> CorpusProfile | None:
+    """The profile in the folder's `corpus.toml`, or None. Raises InvalidInput naming every field at fault."""
+    path = folder / FILE
+    if not path.is_file():
+        return None
+    try:
+        return CorpusProfile.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InvalidInput(f"{path}: {error}") from None
+    except ValidationError as error:
+        faults = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
+        raise InvalidInput(f"{path}: {faults}") from None
