@@ -13,7 +13,7 @@ import numpy as np
 from service.domain.answers import Citation, Claim, Evidence
 from service.domain.documents import Span
 from service.domain.retrieval import Vector
-from service.online.answering.units import Unit, extend, table_head, units_of
+from service.online.answering.units import Unit, table_head, windows_of
 from service.profiles.ranking import Answering
 from service.text.analysis import analyse, coverage, term_weight
 from service.text.anchors import Anchor, find_anchors
@@ -54,11 +54,9 @@ def propose(request: AnswerRequest) -> Proposal:
     A proposal without claims means that nothing quotable answers the question.
     """
     settings = request.settings
-    by_source = [
-        units_of(place, evidence)
-        for place, evidence in enumerate(request.evidence[: settings.examined_evidence])
-    ]
-    units = _restrict_to_anchors([unit for units in by_source for unit in units], request.hard)[:_MAX_UNITS]
+    examined = enumerate(request.evidence[: settings.examined_evidence])
+    windows = [window for place, evidence in examined for window in windows_of(place, evidence)]
+    units = _restrict_to_anchors(windows, request.hard)[:_MAX_UNITS]
     if not units:
         return Proposal("", ())
     scored = sorted(
@@ -77,7 +75,7 @@ def propose(request: AnswerRequest) -> Proposal:
         if sum(map(term_weight, new)) > 0:
             picked.append((unit, score))
             known |= set(analyse(unit.text))
-    return _proposal(request, by_source, picked)
+    return _proposal(request, picked)
 
 
 def _read(unit: Unit) -> str:
@@ -114,27 +112,25 @@ def _scores(request: AnswerRequest, units: Sequence[Unit]) -> list[float]:
     ]
 
 
-def _proposal(
-    request: AnswerRequest, by_source: Sequence[list[Unit]], picked: Sequence[tuple[Unit, float]]
-) -> Proposal:
+def _proposal(request: AnswerRequest, picked: Sequence[tuple[Unit, float]]) -> Proposal:
     claims: list[Claim] = []
     lines: list[str] = []
-    covered: list[tuple[int, Span]] = []
+    quoted: list[Unit] = []
     for unit, _ in picked:
-        evidence = request.evidence[unit.source]
-        own = by_source[unit.source]
-        first, last = extend(own, own.index(unit))
-        span = Span(own[first].span.start, own[last].span.end)
-        if any(source == unit.source and span.start < s.end and s.start < span.end for source, s in covered):
+        if any(unit.source == other.source and _overlap(unit.span, other.span) for other in quoted):
             continue
-        covered.append((unit.source, span))
-        claim = _claim(evidence, span)
+        quoted.append(unit)
+        evidence = request.evidence[unit.source]
+        claim = _claim(evidence, unit.span)
         claims.append(claim)
         head = table_head(evidence) if unit.row else ""
-        lines.append(
-            f"{head}\n{claim.text} [{evidence.source_id}]" if head else f"{claim.text} [{evidence.source_id}]"
-        )
+        said = f"{claim.text} [{evidence.source_id}]"
+        lines.append(f"{head}\n{said}" if head else said)
     return Proposal("\n".join(lines), tuple(claims), tuple(picked))
+
+
+def _overlap(one: Span, two: Span) -> bool:
+    return one.start < two.end and two.start < one.end
 
 
 def _claim(evidence: Evidence, span: Span) -> Claim:

@@ -6,7 +6,7 @@ Each unit knows its place in the archived text, and which neighbours it cannot b
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from service.domain.answers import Evidence
 from service.domain.documents import Span
@@ -28,6 +28,7 @@ _LIMITS_PREVIOUS = re.compile(
 )
 _INTRODUCES = re.compile(r"[:：]\s*$")
 _DELIMITER_ROW = re.compile(r"\s*\|?\s*:?-{1,}:?\s*(?:\|\s*:?-{1,}:?\s*)*\|?\s*")
+_MAX_INTRODUCED = 8  # list items quoted with the line that introduces them
 _MAX_SPAN = 700  # code points a quoted piece may grow to; longer ones stop being "the sentence that says so"
 
 
@@ -49,8 +50,8 @@ def units_of(source: int, evidence: Evidence) -> list[Unit]:
     base = evidence.span.start
     if evidence.kind == "table":
         return [
-            Unit(source, Span(base + a, base + b), evidence.text[a:b], f"{context} {head}", row=True)
-            for head, a, b in _rows(evidence)
+            Unit(source, Span(base + a, base + b), evidence.text[a:b], context, row=True)
+            for a, b in _rows(evidence)
         ]
     if evidence.kind == "code":
         return [Unit(source, evidence.span, evidence.text, context)]
@@ -62,31 +63,33 @@ def units_of(source: int, evidence: Evidence) -> list[Unit]:
 
 
 def table_head(evidence: Evidence) -> str:
-    """The head row(s) a table chunk is read under: from its search prefix, or its own first line."""
-    if evidence.search_prefix:
-        return evidence.search_prefix
-    lines = evidence.text.split("\n")
-    return lines[0] if len(lines) > 1 and _DELIMITER_ROW.fullmatch(lines[1]) else ""
+    """The head row a table chunk is read under: the last line of its search prefix, below any caption."""
+    return evidence.search_prefix.rsplit("\n", 1)[-1]
 
 
-def _rows(evidence: Evidence) -> list[tuple[str, int, int]]:
-    """(head, start, end) of each data row, relative to the chunk; head and delimiter rows are no data."""
-    head = table_head(evidence)
+def _rows(evidence: Evidence) -> list[tuple[int, int]]:
+    """(start, end) of each data row, relative to the chunk."""
     rows, at = [], 0
     for line in evidence.text.split("\n"):
-        stripped = line.strip()
         start = at + len(line) - len(line.lstrip())
-        if stripped and stripped != head.strip() and not _DELIMITER_ROW.fullmatch(line):
-            rows.append((head, start, start + len(stripped)))
+        if line.strip() and not _DELIMITER_ROW.fullmatch(line):
+            rows.append((start, start + len(line.strip())))
         at += len(line) + 1
     return rows
 
 
-def extend(units: list[Unit], chosen: int) -> tuple[int, int]:
+def windows_of(source: int, evidence: Evidence) -> list[Unit]:
+    """The units, each grown to what it cannot be quoted without; what grows to the same run is there once."""
+    units = units_of(source, evidence)
+    spans = dict.fromkeys(_run(units, place) for place in range(len(units)))
+    return [_joined(units, evidence, first, last) for first, last in spans]
+
+
+def _run(units: list[Unit], chosen: int) -> tuple[int, int]:
     """First and last index of the run that must be quoted together with `units[chosen]`.
 
     Backwards over sentences that lean on the one before; forwards over one that limits or completes the rule,
-    and over what a unit ending in a colon introduces. All units are of one piece of evidence.
+    and over what a unit ending in a colon introduces.
     """
     first = last = chosen
     if units[chosen].row:
@@ -98,11 +101,19 @@ def extend(units: list[Unit], chosen: int) -> tuple[int, int]:
     while first > 0 and _LEANS_BACK.match(_opening(units[first])) and fits(first - 1, last):
         first -= 1
     while last + 1 < len(units) and fits(first, last + 1):
-        introduces = _INTRODUCES.search(units[chosen].text) and last - chosen < 8
+        introduces = _INTRODUCES.search(units[chosen].text) and last - chosen < _MAX_INTRODUCED
         if not introduces and not _LIMITS_PREVIOUS.match(_opening(units[last + 1])):
             break
         last += 1
     return first, last
+
+
+def _joined(units: list[Unit], evidence: Evidence, first: int, last: int) -> Unit:
+    if first == last:
+        return units[first]
+    span = Span(units[first].span.start, units[last].span.end)
+    base = evidence.span.start
+    return replace(units[first], span=span, text=evidence.text[span.start - base : span.end - base])
 
 
 def _opening(unit: Unit) -> str:
