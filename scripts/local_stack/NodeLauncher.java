@@ -13,11 +13,11 @@ import org.elasticsearch.plugins.PluginsLoader;
 /**
  * Runs one Elasticsearch node from the published jars until the process gets SIGTERM.
  *
- * The official main class cannot be used: it wants its arguments in a private format on standard input, and agent
- * jars that are not published. Only public API is called here.
+ * The official main class cannot be used: it wants its arguments in a private format on standard input, and
+ * agent jars that are not published. Only public API is called here.
  *
- * System properties: es.path.home (folder with lib/ and modules/), es.path.conf (folder with elasticsearch.yml and
- * log4j2.properties). Exit code 1 when the node cannot start; the reason is on standard error and in the node's log.
+ * System properties: es.path.home (folder with lib/ and modules/), es.path.conf (folder with elasticsearch.yml
+ * and log4j2.properties). Exit code 1 when the node cannot start; standard error and the node's log say why.
  */
 public final class NodeLauncher {
     private static final long CLOSE_SECONDS = 20;
@@ -36,10 +36,11 @@ public final class NodeLauncher {
     private static void run(Path home, Path config) throws Exception {
         LogConfigurator.registerErrorListener();
         Settings pathHome = Settings.builder().put("path.home", home).build();
-        Environment environment = InternalSettingsPreparer.prepareEnvironment(pathHome, Map.of(), config, () -> "node");
+        Environment environment =
+            InternalSettingsPreparer.prepareEnvironment(pathHome, Map.of(), config, () -> "node");
         LogConfigurator.setNodeName(Node.NODE_NAME_SETTING.get(environment.settings()));
         LogConfigurator.configure(environment, false);
-        // The last false says that we run on a class path: with true the loader looks for Elasticsearch's named modules.
+        // The last false says that we run on a class path; with true the loader wants Elasticsearch's named modules.
         PluginsLoader loader = PluginsLoader.createPluginsLoader(
             PluginsLoader.loadModulesBundles(environment.modulesDir(), false), Set.of(), Map.of(), false);
         Node node = new Node(environment, loader);

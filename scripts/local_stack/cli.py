@@ -11,16 +11,15 @@ from types import FrameType
 from typing import Any, NoReturn
 
 from .errors import StackError
-from .given import ES_PORT, REDIS_PORT, redacted
-from .lifecycle import DISTRIBUTION, HOME, REPOSITORY, StackInfo, down, up
-from .start import NODE_COUNTS
+from .given import redacted
+from .lifecycle import DISTRIBUTION, HOME, REPOSITORY, StackInfo, down, running, up
+from .start import ES_PORT, NODE_COUNTS, REDIS_PORT
 from .status import ServerStatus, StackStatus, status
 
 _ENVIRONMENT = """environment:
   ES_URL, REDIS_URL   running servers to use: nothing is started for what is set
   JAVA_HOME           the Java to run Elasticsearch with, if it is 21 or newer
 """
-_INTERRUPTED = 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -34,13 +33,19 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except StackError as error:
         print(f"scripts/stack: {error}", file=sys.stderr)
         return 1
-    except KeyboardInterrupt:
+    except OSError as error:
+        # A full disk, a folder we may not write to: the system's sentence names the file.
+        print(f"scripts/stack: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt as interrupt:
         print("scripts/stack: interrupted", file=sys.stderr)
-        return _INTERRUPTED
+        number = interrupt.args[0] if interrupt.args else signal.SIGINT
+        # As shells do for a program that a signal has ended.
+        return 128 + int(number)
 
 
 def _interrupt(number: int, frame: FrameType | None) -> NoReturn:
-    raise KeyboardInterrupt
+    raise KeyboardInterrupt(number)
 
 
 def _up(options: argparse.Namespace) -> int:
@@ -73,7 +78,7 @@ def _status(options: argparse.Namespace) -> int:
 
 
 def _env(options: argparse.Namespace) -> int:
-    info = status(options.home).info
+    info = running(options.home)
     if not info.es_url or not info.redis_url:
         raise StackError(f"not running (home {options.home}): scripts/stack up")
     print(f"export ES_URL={shlex.quote(info.es_url)} REDIS_URL={shlex.quote(info.redis_url)}")
@@ -94,7 +99,14 @@ def _info_fields(info: StackInfo) -> dict[str, Any]:
 
 def _status_fields(found: StackStatus) -> dict[str, Any]:
     servers = [
-        {"name": s.name, "url": s.url, "pid": s.pid, "state": s.state, "version": s.version, "healthy": s.healthy}
+        {
+            "name": s.name,
+            "url": s.url,
+            "pid": s.pid,
+            "state": s.state,
+            "version": s.version,
+            "healthy": s.healthy,
+        }
         for s in found.servers
     ]
     return {"healthy": found.healthy, "home": str(found.info.home), "servers": servers}
@@ -121,11 +133,19 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--home", type=Path, default=HOME, help=_HOME_HELP)
     commands = parser.add_subparsers(title="commands", required=True, metavar="COMMAND")
     start = _command(commands, "up", _up, _UP_HELP, _UP_EXAMPLE)
-    start.add_argument("--nodes", type=int, choices=NODE_COUNTS, default=1, help="Elasticsearch nodes (default 1)")
-    start.add_argument("--es-port", type=_port, metavar="N", help=_port_help(ES_PORT, "; three nodes: N, N+1, N+2"))
+    start.add_argument(
+        "--nodes", type=int, choices=NODE_COUNTS, default=1, help="Elasticsearch nodes (default 1)"
+    )
+    start.add_argument(
+        "--es-port", type=_port, metavar="N", help=_port_help(ES_PORT, "; three nodes: N, N+1, N+2")
+    )
     start.add_argument("--redis-port", type=_port, metavar="N", help=_port_help(REDIS_PORT, ""))
-    start.add_argument("--heap", metavar="SIZE", help="Java heap of each node (default 1g, of three nodes 512m each)")
-    start.add_argument("--json", action="store_true", help="print URLs, process ids and logs as one JSON object")
+    start.add_argument(
+        "--heap", metavar="SIZE", help="Java heap of each node (default 1g, of three nodes 512m each)"
+    )
+    start.add_argument(
+        "--json", action="store_true", help="print URLs, process ids and logs as one JSON object"
+    )
     _command(commands, "down", _down, "End what `up` started; data is kept.", "scripts/stack down")
     state = _command(commands, "status", _status, _STATUS_HELP, "scripts/stack status --json")
     state.add_argument("--json", action="store_true", help="print one JSON object")

@@ -35,7 +35,11 @@ def _install(name: str, package: str, alternative: str, say: Say) -> None:
         say(f"{name} is missing: apt-get {' '.join(arguments)}")
         done = subprocess.run(
             [apt_get, *_LOCK_WAIT, *arguments],
-            env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
+            env=env,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
         )
         # A failed update is often one stale source of several; the install decides.
         if done.returncode != 0 and arguments[0] == "install":

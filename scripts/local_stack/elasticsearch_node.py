@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from .distribution import LAUNCHER, Distribution
+from .distribution import Distribution
+from .launcher import MAIN_CLASS
 from .ports import HOST
 
 CLUSTER_NAME = "local-stack"
@@ -60,8 +61,10 @@ def nodes_of(cluster: Path, http_ports: Sequence[int], transport_ports: Sequence
     )
 
 
-def settings(node: Node, nodes: Sequence[Node], snapshots: Path, formed: bool) -> dict[str, str | bool | list[str]]:
-    """elasticsearch.yml of `node`. `formed`: the cluster has once been formed and must not be bootstrapped again."""
+def settings(
+    node: Node, nodes: Sequence[Node], snapshots: Path, formed: bool
+) -> dict[str, str | bool | list[str]]:
+    """elasticsearch.yml of `node`. `formed`: the cluster was formed once and must not be formed again."""
     common: dict[str, str | bool | list[str]] = {
         "cluster.name": CLUSTER_NAME,
         "node.name": node.name,
@@ -71,7 +74,7 @@ def settings(node: Node, nodes: Sequence[Node], snapshots: Path, formed: bool) -
         "path.data": str(node.folder / "data"),
         "path.logs": str(node.folder / "logs"),
         "path.repo": [str(snapshots)],
-        # The disks of laptops and build machines are nearly full; by default shards would stay unassigned there.
+        # Disks of laptops and build machines are often nearly full; by default shards would stay unassigned.
         "cluster.routing.allocation.disk.threshold_enabled": False,
         "action.destructive_requires_name": True,
     }
@@ -109,8 +112,8 @@ def write_files(node: Node, nodes: Sequence[Node], snapshots: Path, formed: bool
 def command(node: Node, distribution: Distribution, heap: str) -> list[str]:
     """The command line of `node`; `heap` as Java writes it: 512m, 1g."""
     java = distribution.java
-    # Elasticsearch's default collector runs several threads for each of up to three nodes; on few cores they only
-    # take time from each other.
+    # The default collector runs several threads in each of up to three nodes; on few cores they only take time
+    # from each other.
     collector = ["-XX:+UseSerialGC"] if (os.cpu_count() or 1) <= 4 else []
     vector = ["--add-modules", "jdk.incubator.vector"] if java.vector else []
     return [
@@ -123,9 +126,9 @@ def command(node: Node, distribution: Distribution, heap: str) -> list[str]:
         f"-XX:ErrorFile={node.folder}/logs/hs_err_%p.log",
         *vector,
         "--enable-native-access=ALL-UNNAMED",
-        # Elasticsearch's own vector library is not published; Lucene's code on the vector module is used instead.
+        # Elasticsearch's own vector library is not published; Lucene's code on the vector module does the work.
         "-Dorg.elasticsearch.nativeaccess.enableVectorLibrary=false",
-        # As in Elasticsearch's jvm.options: the launcher closes the node itself and wants to log while doing so.
+        # As in Elasticsearch's jvm.options: the launcher closes the node, which logs while it closes.
         "-Dlog4j.shutdownHookEnabled=false",
         "-Dlog4j2.disable.jmx=true",
         "-Dio.netty.noUnsafe=true",
@@ -134,7 +137,7 @@ def command(node: Node, distribution: Distribution, heap: str) -> list[str]:
         f"-Djava.io.tmpdir={node.folder}/tmp",
         "-cp",
         distribution.class_path,
-        LAUNCHER,
+        MAIN_CLASS,
     ]
 
 

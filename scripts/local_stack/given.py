@@ -1,41 +1,42 @@
-"""Servers that are given by ES_URL and REDIS_URL, told apart from those of this stack."""
+"""Servers given by ES_URL and REDIS_URL, told apart from those of this stack."""
 
 import re
 from collections.abc import Collection, Mapping
-from pathlib import Path
 from urllib.parse import urlsplit
 
-from .home import read_layout
-
-ES_PORT = 9271
-REDIS_PORT = 6391
-
-
-def redacted(url: str) -> str:
-    """`url` for the screen: passwords left out."""
-    return re.sub(r"(?<=://)([^/@,\s]*)@", "…@", url)
+from .home import Layout
+from .ports import HOST, is_free
 
 
 def given_urls(
-    home: Path, environment: Mapping[str, str], es_port: int | None = None, redis_port: int | None = None
+    layout: Layout, running: Collection[str], environment: Mapping[str, str]
 ) -> tuple[str | None, str | None]:
-    """ES_URL and REDIS_URL where they name servers that are not this stack's.
+    """ES_URL and REDIS_URL, each None when it is not set or names this stack's own server.
 
-    After `eval "$(scripts/stack env)"` they name this stack, and `up` must still be able to start it again.
+    After `eval "$(scripts/stack env)"` they name the stack itself, which `up` must be able to start again. So a
+    recorded port is ours while our server runs (`running`: names of live processes) or nobody listens there.
     """
-    layout = read_layout(home)
-    own_es = {*layout.http_ports, ES_PORT if es_port is None else es_port} - {0}
-    own_redis = {layout.redis_port, REDIS_PORT if redis_port is None else redis_port} - {0, None}
     es, redis = environment.get("ES_URL", "").strip(), environment.get("REDIS_URL", "").strip()
+    redis_ports = () if layout.redis_port is None else (layout.redis_port,)
+    es_runs = any(name.startswith("node-") for name in running)
+    es_ours = all(_is_ours(url, layout.http_ports, es_runs) for url in es.split(","))
     return (
-        es if es and not all(_is_local(url, own_es) for url in es.split(",")) else None,
-        redis if redis and not _is_local(redis, own_redis) else None,
+        es if es and not es_ours else None,
+        redis if redis and not _is_ours(redis, redis_ports, "redis" in running) else None,
     )
 
 
-def _is_local(url: str, own_ports: Collection[int | None]) -> bool:
+def redacted(urls: str) -> str:
+    """`urls` for the screen: without user and password."""
+    return re.sub(r"(?<=://)[^/@,\s]*@", "", urls)
+
+
+def _is_ours(url: str, recorded: Collection[int], runs: bool) -> bool:
     try:
         parts = urlsplit(url.strip())
-        return parts.hostname in ("127.0.0.1", "localhost") and parts.port in own_ports
+        port = parts.port
     except ValueError:
         return False
+    if parts.hostname not in (HOST, "localhost") or port is None or port not in recorded:
+        return False
+    return runs or is_free(port)

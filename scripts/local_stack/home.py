@@ -1,8 +1,8 @@
 """The home folder of one stack: what lies where, what it was last started with, and the lock on it.
 
-    stack.json        layout of the last start         lock               held while a command changes something
-    run/NAME.pid      recorded processes               redis/redis.log    Redis' log
-    cluster-N/        data of the N-node cluster: node-K/{config,data,logs,tmp}, snapshots/, formed
+stack.json        layout of the last start         lock               held while a command changes something
+run/NAME.pid      recorded processes               redis/redis.log    Redis' log
+cluster-N/        data of the N-node cluster: node-K/{config,data,logs,tmp}, snapshots/, formed
 """
 
 import fcntl
@@ -41,7 +41,7 @@ def records(home: Path) -> Path:
 
 
 def cluster(home: Path, nodes: int) -> Path:
-    """Folder of the cluster of that size; each size keeps data of its own, as a node's data knows its cluster."""
+    """Folder of the cluster of that size. Each size has data of its own: a node's data knows its cluster."""
     return home / f"cluster-{nodes}"
 
 
@@ -68,7 +68,7 @@ def write_layout(home: Path, layout: Layout) -> None:
 
 @contextmanager
 def locked(folder: Path, seconds: float = LOCK_SECONDS) -> Iterator[None]:
-    """Hold the folder's lock; the system drops it when the holder dies. StackError after `seconds` of waiting."""
+    """Hold the folder's lock, which the system drops when the holder dies; StackError after `seconds`."""
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "lock").open("w") as file:
         waiting = Waiting(f"another command is at work in {folder}")

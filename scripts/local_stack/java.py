@@ -6,20 +6,19 @@ import shutil
 import subprocess
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from glob import glob
 from pathlib import Path
 
 OLDEST = 21
 # Set to 1 to pretend that this machine has no Java, which exercises the runtime from PyPI.
 SKIP_SEARCH = "STACK_SKIP_JAVA_SEARCH"
-_JVM_FOLDERS = ("/usr/lib/jvm/*", "/usr/java/*", "/opt/java*", "/opt/java/*", "/opt/jdk*", "/opt/*jdk*")
+_JVM_FOLDERS = ("usr/lib/jvm/*", "usr/java/*", "opt/java*", "opt/java*/*", "opt/*jdk*")
 _VECTOR_MODULE = "jdk.incubator.vector"
 _ASK_SECONDS = 20
 
 
 @dataclass(frozen=True)
 class Java:
-    """A Java installation that has answered. `vector`: has the module that makes Lucene's vector code fast."""
+    """A Java installation that has answered. `vector`: has the module that makes Lucene's vectors fast."""
 
     home: Path
     version: int
@@ -38,7 +37,7 @@ class Java:
 
 
 def find(environment: Mapping[str, str]) -> Java | None:
-    """The first suitable Java in order of intent: JAVA_HOME, the system's alternatives, beside the default, folders."""
+    """The first suitable Java of JAVA_HOME, the system's alternatives, the default, its neighbours, usual folders."""
     if environment.get(SKIP_SEARCH) == "1":
         return None
     return first_suitable(_candidates(environment))
@@ -83,8 +82,13 @@ def _ask(home: Path, question: str) -> str | None:
         return None
     try:
         done = subprocess.run(
-            [program, question], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-            text=True, errors="replace", timeout=_ASK_SECONDS,
+            [program, question],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            errors="replace",
+            timeout=_ASK_SECONDS,
         )
     except (OSError, subprocess.TimeoutExpired):
         return None
@@ -101,14 +105,16 @@ def _candidates(environment: Mapping[str, str]) -> Iterator[Path]:
         yield home
         yield from _newest_first(home.parent.glob("*"))
     for pattern in _JVM_FOLDERS:
-        yield from _newest_first(Path(folder) for folder in glob(pattern))
+        yield from _newest_first(Path("/").glob(pattern))
 
 
 def _alternatives() -> Iterator[Path]:
     lister = shutil.which("update-java-alternatives")
     if lister is None:
         return
-    done = subprocess.run([lister, "-l"], stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace")
+    done = subprocess.run(
+        [lister, "-l"], stdin=subprocess.DEVNULL, capture_output=True, text=True, errors="replace"
+    )
     for line in done.stdout.splitlines():
         # name, priority, folder
         fields = line.split()

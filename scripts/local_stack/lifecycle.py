@@ -3,12 +3,12 @@
 import os
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from . import elasticsearch_health, processes, redis_server
 from . import home as home_folder
-from . import processes, redis_server
 from .distribution import VERSION
 from .errors import StackError
 from .given import given_urls, redacted
@@ -64,18 +64,16 @@ def up(
 
     `nodes`: 1 or 3. Ports: None for the default, 0 for free ones; node k listens on es_port + k - 1.
     `heap` of each node, like 512m or 1g (default 1g for one node, 512m for three).
-    A server whose URL `environment` (default: the process') holds in ES_URL or REDIS_URL is not started, unless the
-    URL is this stack's own. What this call has started is ended again when it fails or is interrupted.
+    A server whose URL is in `environment` (default: the process') as ES_URL or REDIS_URL is not started, unless
+    it is this stack's own. What this call has started is ended again when it fails or is interrupted.
     Raises StackError with what is missing or wrong.
     """
     env = dict(os.environ) if environment is None else dict(environment)
     home, distribution = home.resolve(), distribution.resolve()
     _check_arguments(home, distribution, nodes, heap)
-    given_es, given_redis = given_urls(home, env, es_port, redis_port)
-    for name, url in (("ES_URL", given_es), ("REDIS_URL", given_redis)):
-        if url is not None:
-            say(f"using {name}={redacted(url)}, nothing started for it")
     with home_folder.locked(home):
+        given_es, given_redis = given_urls(home_folder.read_layout(home), own_processes(home), env)
+        _announce(given_es, given_redis, say)
         start = Start(home, env, say)
         try:
             if given_redis is None:
@@ -85,16 +83,16 @@ def up(
         except BaseException:
             start.undo()
             raise
-        return describe(home, given_es, given_redis, tuple(process.name for process in start.started()))
+        return _described(home, given_es, given_redis, tuple(process.name for process in start.started()))
 
 
 def down(home: Path = HOME, *, say: Say = say_to_stderr) -> tuple[str, ...]:
-    """End the recorded processes of `home`, and nothing else; data stays. Returns the names of those that ran."""
+    """End the recorded processes of `home` and nothing else; data stays. Returns the names of those that ran."""
     home = home.resolve()
-    if not home.is_dir():
+    records = home_folder.records(home)
+    if not records.is_dir():
         return ()
     with home_folder.locked(home):
-        records = home_folder.records(home)
         ended = processes.stop(
             processes.read_records(records),
             records,
@@ -103,8 +101,33 @@ def down(home: Path = HOME, *, say: Say = say_to_stderr) -> tuple[str, ...]:
         return tuple(process.name for process in ended)
 
 
-def describe(home: Path, given_es: str | None, given_redis: str | None, started: tuple[str, ...] = ()) -> StackInfo:
-    """What of the stack in `home` runs now, beside the given servers; an empty URL where there is no server."""
+def running(home: Path = HOME, *, environment: Mapping[str, str] | None = None) -> StackInfo:
+    """What of the stack in `home` runs now, and the given servers; an empty URL where there is no server."""
+    env = dict(os.environ) if environment is None else environment
+    home = home.resolve()
+    return _described(home, *given_urls(home_folder.read_layout(home), own_processes(home), env))
+
+
+def _announce(given_es: str | None, given_redis: str | None, say: Say) -> None:
+    if given_es is not None:
+        answers = [elasticsearch_health.ask(url.strip()) for url in given_es.split(",")]
+        troubles = [answer for answer in answers if isinstance(answer, str)]
+        say(f"using ES_URL={redacted(given_es)}, nothing started{_warning(troubles)}")
+    if given_redis is not None:
+        trouble, _ = redis_server.ask(given_redis)
+        say(
+            f"using REDIS_URL={redacted(given_redis)}, nothing started{_warning([trouble] if trouble else [])}"
+        )
+
+
+def _warning(troubles: Sequence[str]) -> str:
+    """Not an error: what a client with its own certificates and keys can reach, we may not."""
+    return f" (warning: {'; '.join(troubles)}; unset it to start one here)" if troubles else ""
+
+
+def _described(
+    home: Path, given_es: str | None, given_redis: str | None, started: tuple[str, ...] = ()
+) -> StackInfo:
     layout, alive = home_folder.read_layout(home), own_processes(home)
     nodes: tuple[Server, ...] = ()
     redis: Server | None = None
@@ -132,4 +155,6 @@ def _check_arguments(home: Path, distribution: Path, nodes: int, heap: str | Non
     for folder in (home, distribution):
         # Java splits class paths at colons, Elasticsearch splits path lists at commas.
         if set(str(folder)) & set(":,"):
-            raise StackError(f"{folder}: Elasticsearch cannot run in a folder with a colon or comma in its path")
+            raise StackError(
+                f"{folder}: Elasticsearch cannot run in a folder with a colon or comma in its path"
+            )

@@ -20,10 +20,9 @@ _TAIL_LINES = 25
 def pom(coordinates: Sequence[str]) -> str:
     """A pom.xml that depends on `coordinates`, each "group:artifact:version"."""
     dependencies = "\n".join(
-        "    <dependency><groupId>{}</groupId><artifactId>{}</artifactId><version>{}</version></dependency>".format(
-            *coordinate.split(":")
-        )
-        for coordinate in coordinates
+        f"    <dependency><groupId>{group}</groupId><artifactId>{artifact}</artifactId>"
+        f"<version>{version}</version></dependency>"
+        for group, artifact, version in (coordinate.split(":") for coordinate in coordinates)
     )
     return f"""<project xmlns="http://maven.apache.org/POM/4.0.0">
   <modelVersion>4.0.0</modelVersion>
@@ -35,22 +34,22 @@ def pom(coordinates: Sequence[str]) -> str:
 """
 
 
-def fetch(coordinates: Sequence[str], target: Path, java: Java | None, say: Say) -> None:
+def fetch(coordinates: Sequence[str], target: Path, java: Java, say: Say) -> None:
     """Copy the jars of `coordinates` and of all they depend on into `target`.
 
-    Maven runs on `java` when given, else on the one it finds. Raises StackError when Maven cannot be had or fails.
+    `java` is for a Maven that finds no Java by itself. Raises StackError when Maven cannot be had or fails.
     """
     mvn = debian.program(
         "mvn", "maven", "set ES_URL to a running Elasticsearch 9 (then nothing is started here)", say
     )
     target.mkdir(parents=True, exist_ok=True)
     (target / "pom.xml").write_text(pom(coordinates), encoding="utf-8")
-    env = dict(os.environ)
-    if java is not None:
-        env["JAVA_HOME"] = str(java.home)
+    env = _environment(mvn, java)
     output = ""
     for attempt in range(1, _ATTEMPTS + 1):
-        status, output = _run([str(mvn), "-B", "-ntp", _COPY_GOAL, f"-DoutputDirectory={target}"], target, env)
+        status, output = _run(
+            [str(mvn), "-B", "-ntp", _COPY_GOAL, f"-DoutputDirectory={target}"], target, env
+        )
         if status == 0:
             (target / "pom.xml").unlink()
             return
@@ -58,6 +57,15 @@ def fetch(coordinates: Sequence[str], target: Path, java: Java | None, say: Say)
     shutil.rmtree(target)
     tail = "\n".join(output.splitlines()[-_TAIL_LINES:])
     raise StackError(f"maven could not fetch {', '.join(coordinates)}:\n{tail}")
+
+
+def _environment(mvn: Path, java: Java) -> dict[str, str]:
+    """Maven runs on the Java that the machine has set up for it: that one also trusts a company's own certificates.
+
+    Only where it finds none does it get ours.
+    """
+    asked = subprocess.run([mvn, "-v"], stdin=subprocess.DEVNULL, capture_output=True)
+    return dict(os.environ) if asked.returncode == 0 else {**os.environ, "JAVA_HOME": str(java.home)}
 
 
 def _run(argv: Sequence[str], folder: Path, env: dict[str, str]) -> tuple[int, str]:
@@ -73,7 +81,7 @@ def _run(argv: Sequence[str], folder: Path, env: dict[str, str]) -> tuple[int, s
                     status = child.wait(timeout=0.5)
                     break
                 except subprocess.TimeoutExpired:
-                    waiting.tick(f"{len(list(folder.glob('*.jar')))} there")
+                    waiting.tick("at work")
         except BaseException:
             child.kill()
             child.wait()

@@ -1,7 +1,7 @@
 """Processes that outlive the command: started, recorded in a file, found again, ended.
 
-A record holds the process id and the moment the process began, so that an id which the system has given to another
-program meanwhile is never mistaken for ours.
+A record holds the process id and the moment the process began, so that an id which the system has meanwhile
+given to another program is never mistaken for ours.
 """
 
 import json
@@ -64,7 +64,7 @@ def _look(pid: int) -> tuple[str, str] | None:
 
 
 def spawn(name: str, argv: Sequence[str], env: Mapping[str, str], output: Path, records: Path) -> Recorded:
-    """Start `argv` detached from the terminal, both output streams into `output` (begun anew), recorded under `records`.
+    """Start `argv` detached from the terminal, recorded under `records`, printing into `output` (begun anew).
 
     Raises OSError when the program cannot be started.
     """
@@ -73,7 +73,12 @@ def spawn(name: str, argv: Sequence[str], env: Mapping[str, str], output: Path, 
     # An interrupt between start and record would leave a process that nobody knows.
     with _signals_held(), output.open("wb") as stream:
         child = subprocess.Popen(
-            list(argv), env=dict(env), stdin=subprocess.DEVNULL, stdout=stream, stderr=stream, start_new_session=True
+            list(argv),
+            env=dict(env),
+            stdin=subprocess.DEVNULL,
+            stdout=stream,
+            stderr=stream,
+            start_new_session=True,
         )
         process = Recorded(name, child.pid, began(child.pid) or "ended at once")
         # The handle would warn when collected while the process runs; it is meant to outlive us.
@@ -143,7 +148,7 @@ def _write_record(records: Path, process: Recorded) -> None:
 
 @contextmanager
 def _signals_held() -> Iterator[None]:
-    """Keep interrupts until the block ends. Handlers, not a signal mask: a mask would be inherited by the child."""
+    """Hold interrupts back until the block ends; with handlers, as a child would inherit a signal mask."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return

@@ -34,13 +34,28 @@ def url(port: int) -> str:
 def command(redis_server: Path, port: int, folder: Path) -> list[str]:
     """The command line: nothing is saved, and a full cache drops what was used least recently."""
     return [
-        str(redis_server), "--port", str(port), "--bind", HOST, "--dir", str(folder), "--daemonize", "no",
-        "--save", "", "--appendonly", "no", "--maxmemory", "256mb", "--maxmemory-policy", "allkeys-lru",
+        str(redis_server),
+        "--port",
+        str(port),
+        "--bind",
+        HOST,
+        "--dir",
+        str(folder),
+        "--daemonize",
+        "no",
+        "--save",
+        "",
+        "--appendonly",
+        "no",
+        "--maxmemory",
+        "256mb",
+        "--maxmemory-policy",
+        "allkeys-lru",
     ]
 
 
 def ask(address: str) -> tuple[str | None, str | None]:
-    """What is wrong with the Redis at `address`, in a few words (None: nothing), and its version (None: unknown).
+    """What is wrong with the Redis at `address` in a few words (None: nothing); its version (None: unknown).
 
     `address` is redis:// or rediss://, with user and password if any.
     """
@@ -49,7 +64,11 @@ def ask(address: str) -> tuple[str | None, str | None]:
         endpoint = (parts.hostname or HOST, parts.port or _DEFAULT_PORT)
         with socket.create_connection(endpoint, timeout=_ANSWER_SECONDS) as plain:
             secure = parts.scheme == "rediss"
-            link = ssl.create_default_context().wrap_socket(plain, server_hostname=parts.hostname) if secure else plain
+            link = (
+                ssl.create_default_context().wrap_socket(plain, server_hostname=parts.hostname)
+                if secure
+                else plain
+            )
             if parts.password:
                 user = [urllib.parse.unquote(parts.username)] if parts.username else []
                 _call(link, ["AUTH", *user, urllib.parse.unquote(parts.password)])

@@ -9,11 +9,12 @@ from . import home as home_folder
 from .distribution import Distribution, prepare
 from .elasticsearch_node import Node
 from .errors import StackError
-from .given import ES_PORT, REDIS_PORT
 from .home import Layout
 from .processes import Recorded
 from .progress import Say
 
+ES_PORT = 9271
+REDIS_PORT = 6391
 _UNDO_SECONDS = 10.0
 _HEAP = {1: "1g", 3: "512m"}
 NODE_COUNTS = tuple(_HEAP)
@@ -37,7 +38,7 @@ def redis_log(home: Path) -> Path:
 
 
 def chosen_port(asked: int | None, default: int, server: str, option: str) -> int:
-    """The port to start `server` on: `asked`, the default for None, a free one for 0. StackError when taken."""
+    """The port to start `server` on: `asked`, the default for None, a free one for 0; StackError if taken."""
     if asked == 0:
         return ports.pick_free(1)[0]
     port = default if asked is None else asked
@@ -60,7 +61,7 @@ def new_cluster(nodes: int, port: int | None, heap: str | None, layout: Layout) 
 
 
 class Start:
-    """The run: `layout` is kept up to date on disk, so that an interrupted run can be taken up by the next."""
+    """The run. `layout` is kept up to date on disk, so that the next run can take up an interrupted one."""
 
     def __init__(self, home: Path, environment: Mapping[str, str], say: Say) -> None:
         self.home = home
@@ -69,6 +70,9 @@ class Start:
         self._say = say
         self._records = home_folder.records(home)
         self._running = own_processes(home)
+        for stale in processes.read_records(self._records):
+            if stale.name not in self._running:
+                processes.forget(self._records, stale.name)
 
     def redis(self, asked_port: int | None) -> None:
         """Find Redis running or start it, and wait until it answers."""
@@ -85,14 +89,18 @@ class Start:
         started = process
         redis_server.wait(port, redis_log(self.home), lambda: not processes.is_alive(started))
 
-    def elasticsearch(self, count: int, asked_port: int | None, heap: str | None, program_folder: Path) -> None:
-        """Find the nodes running or start those that are missing, and wait until all of them see each other."""
+    def elasticsearch(
+        self, count: int, asked_port: int | None, heap: str | None, program_folder: Path
+    ) -> None:
+        """Find the nodes running, start those that are missing, wait until all of them see each other."""
         alive = {name: process for name, process in self._running.items() if name != redis_server.NAME}
         if alive:
             self._require_same_size(count)
             _require_same_port("Elasticsearch", asked_port, self.layout.http_ports[0])
         if len(alive) == count:
-            self._say(f"Elasticsearch already runs (pid {', '.join(str(each.pid) for each in alive.values())})")
+            self._say(
+                f"Elasticsearch already runs (pid {', '.join(str(each.pid) for each in alive.values())})"
+            )
         else:
             distribution = prepare(program_folder, self._environment, self._say)
             if not alive:
@@ -104,7 +112,9 @@ class Start:
 
     def started(self) -> tuple[Recorded, ...]:
         """What this run has started. Read from the records, which know a process from its first moment on."""
-        return tuple(each for each in processes.read_records(self._records) if each != self._running.get(each.name))
+        return tuple(
+            each for each in processes.read_records(self._records) if each != self._running.get(each.name)
+        )
 
     def undo(self) -> None:
         """End what this run has started; what ran before goes on."""
@@ -116,8 +126,8 @@ class Start:
     def _require_same_size(self, count: int) -> None:
         if self.layout.nodes != count:
             raise StackError(
-                f"a stack of {self.layout.nodes} Elasticsearch node(s) runs in {self.home}: scripts/stack down first, "
-                f"then up --nodes {count} (each size keeps data of its own)"
+                f"an Elasticsearch of {self.layout.nodes} node(s) runs in {self.home}: "
+                f"scripts/stack down first, then up --nodes {count} (each size keeps data of its own)"
             )
 
     def _spawn_missing(self, distribution: Distribution, alive: set[str]) -> dict[str, Recorded]:
@@ -136,7 +146,10 @@ class Start:
         return home_folder.cluster(self.home, count) / "formed"
 
     def _spawn(self, name: str, argv: list[str], env: Mapping[str, str], output: Path) -> Recorded:
-        process = processes.spawn(name, argv, env, output, self._records)
+        try:
+            process = processes.spawn(name, argv, env, output, self._records)
+        except OSError as error:
+            raise StackError(f"{name} cannot be started: {error}") from error
         self._say(f"{name} started (pid {process.pid}), log in {output.parent}")
         return process
 

@@ -1,14 +1,14 @@
 """Is the stack well: every server asked, nothing started or ended."""
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from . import elasticsearch_health, redis_server
-from .given import given_urls, redacted
-from .home import read_layout
-from .lifecycle import HOME, StackInfo, describe
+from .given import redacted
+from .home import read_layout, records
+from .lifecycle import HOME, StackInfo, running
+from .processes import read_records
 from .start import own_nodes
 
 
@@ -35,20 +35,18 @@ class StackStatus:
 
 def status(home: Path = HOME, *, environment: Mapping[str, str] | None = None) -> StackStatus:
     """Ask every server of the stack in `home`, or the ones given by ES_URL and REDIS_URL."""
-    env = dict(os.environ) if environment is None else dict(environment)
-    home = home.resolve()
-    given_es, given_redis = given_urls(home, env)
-    info = describe(home, given_es, given_redis)
-    elasticsearch = _own_elasticsearch(info) if given_es is None else _given_elasticsearch(given_es)
+    info = running(home, environment=environment)
+    given = bool(info.es_url) and not info.nodes
+    elasticsearch = _given_elasticsearch(info.es_url) if given else _own_elasticsearch(info)
     servers = (*elasticsearch, *_redis(info))
     kinds_there = bool(elasticsearch) and len(servers) > len(elasticsearch)
     return StackStatus(info, servers, kinds_there and all(server.healthy for server in servers))
 
 
 def _own_elasticsearch(info: StackInfo) -> tuple[ServerStatus, ...]:
-    """Every node the stack was started with, also those that have died; none when none runs."""
+    """Every node the stack was started with, also those that have died; none if none was started."""
     alive = {server.name: server for server in info.nodes}
-    if not alive:
+    if not any(process.name != redis_server.NAME for process in read_records(records(info.home))):
         return ()
     nodes = own_nodes(info.home, read_layout(info.home))
     versions: dict[str, str] = {}
@@ -62,7 +60,14 @@ def _own_elasticsearch(info: StackInfo) -> tuple[ServerStatus, ...]:
         versions = versions or elasticsearch_health.versions(node.url)
         well = isinstance(answer, elasticsearch_health.Health) and answer.is_well(len(nodes))
         found.append(
-            ServerStatus(node.name, node.url, server.pid, _state(answer, len(nodes)), versions.get(node.name), well)
+            ServerStatus(
+                node.name,
+                node.url,
+                server.pid,
+                elasticsearch_health.described(answer, len(nodes)),
+                versions.get(node.name),
+                well,
+            )
         )
     return tuple(found)
 
@@ -86,9 +91,3 @@ def _redis(info: StackInfo) -> tuple[ServerStatus, ...]:
     trouble, version = redis_server.ask(info.redis_url)
     name, pid = ("REDIS_URL", None) if info.redis is None else (info.redis.name, info.redis.pid)
     return (ServerStatus(name, redacted(info.redis_url), pid, trouble or "ok", version, trouble is None),)
-
-
-def _state(answer: elasticsearch_health.Health | str, expected: int) -> str:
-    if isinstance(answer, str):
-        return answer
-    return answer.status if answer.nodes == expected else f"{answer.status}, sees {answer.nodes} of {expected} nodes"
