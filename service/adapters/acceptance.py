@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from service.domain.documents import IndexedChunk
-from service.domain.retrieval import Vector
+from service.domain.retrieval import KnnLeg, Leg, LegResult, Vector
 from service.domain.rights import Scope
 from service.errors import InvalidInput
 
@@ -65,6 +65,18 @@ def askable_scope(scope: Scope) -> Scope:
 def is_zero(vector: Vector) -> bool:
     """Whether a question's vector has no direction: nothing is near it, which is an answer, not a fault."""
     return not np.any(vector)
+
+
+def without_asking(leg: Leg) -> LegResult | None:
+    """The result of a leg that no engine has to be asked about; None for all others.
+
+    Engines differ in what they make of a vector that is not finite; here it is a leg that failed.
+    """
+    if not isinstance(leg, KnnLeg):
+        return None
+    if not np.isfinite(leg.vector).all():
+        return LegResult(leg.name, (), 0.0, "failed")
+    return LegResult(leg.name, (), 0.0) if is_zero(leg.vector) else None
 
 
 def vector_of(values: Iterable[float]) -> NDArray[np.float32]:

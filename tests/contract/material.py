@@ -92,7 +92,9 @@ def chunk(
     )
 
 
-def new_generation(engine: Engine, number: int = 1, *, corpus: str = CORPUS, version: str = VERSION) -> Generation:
+def new_generation(
+    engine: Engine, number: int = 1, *, corpus: str = CORPUS, version: str = VERSION
+) -> Generation:
     return Generation(engine.prefix, corpus, version, number)
 
 
@@ -149,13 +151,15 @@ def found_ids(result: LegResult) -> list[str]:
     return [hit.chunk.chunk_id for hit in result.hits]
 
 
-def document(document_id: str = "doc", version: str = "v1", text: str = "第一段。\n\n第二段。") -> ArchivedDocument:
+def document(
+    document_id: str = "doc", version: str = "v1", text: str = "第一段。\n\n第二段。"
+) -> ArchivedDocument:
     return ArchivedDocument(
         document_id=document_id,
         document_version=version,
-        raw_sha256=hashlib.sha256(text.encode()).hexdigest(),
+        raw_sha256=hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest(),
         canonical_text=text,
-        canonical_sha256=hashlib.sha256(text.encode()).hexdigest(),
+        canonical_sha256=hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest(),
         media_type="text/markdown",
         parser_version="markdown-1",
         title="标题",
@@ -163,14 +167,24 @@ def document(document_id: str = "doc", version: str = "v1", text: str = "第一�
         canonical_url="https://example.org/doc",
         blocks=(
             Block("heading", Span(0, 4), (), level=1),
-            Block("table", Span(6, 10), ("标题",), parts=(Span(6, 8),), head=Span(8, 9), caption=Span(9, 10), page=3),
+            Block(
+                "table",
+                Span(6, 10),
+                ("标题",),
+                parts=(Span(6, 8),),
+                head=Span(8, 9),
+                caption=Span(9, 10),
+                page=3,
+            ),
             Block("code", Span(6, 10), language="sql"),
         ),
         archived_at="2026-12-01T00:00:00Z",
     )
 
 
-def entry(document_id: str = "doc", *, corpus: str = CORPUS, token: str | None = None, **changes: Any) -> RegistryEntry:
+def entry(
+    document_id: str = "doc", *, corpus: str = CORPUS, token: str | None = None, **changes: Any
+) -> RegistryEntry:
     values: dict[str, Any] = {
         "current_version": "v1",
         "access": EVERYBODY,

@@ -35,10 +35,30 @@ ALICE = groups_scope("eng")
 def test_what_was_written_is_read_back_whole_and_in_order(engine: Engine) -> None:
     generation = new_generation(engine)
     chunks = [
-        chunk("b", "第二 篇", generation=generation, ordinal=2, page=7, previous_id="b@v1#1", anchors=("ppr9087",)),
-        chunk("a", "text with words", generation=generation, direction=None, kind="table", search_prefix="型号|电压"),
+        chunk(
+            "b",
+            "第二 篇",
+            generation=generation,
+            ordinal=2,
+            page=7,
+            previous_id="b@v1#1",
+            anchors=("ppr9087",),
+        ),
+        chunk(
+            "a",
+            "text with words",
+            generation=generation,
+            direction=None,
+            kind="table",
+            search_prefix="型号|电压",
+        ),
         chunk("c", "…", generation=generation, body_terms=(), heading="", direction=(0.3, -0.4, 0.5, 0.1)),
-        chunk("d/ü 😀", "x", generation=generation, access=Access("t", frozenset("lm"), frozenset({"*"}), frozenset("z"))),
+        chunk(
+            "d/ü 😀",
+            "x",
+            generation=generation,
+            access=Access("t", frozenset("lm"), frozenset({"*"}), frozenset("z")),
+        ),
     ]
     settings = IndexSettings(DIMENSION)
     engine.generations.create(generation, settings)
@@ -72,7 +92,10 @@ def test_writing_a_chunk_again_replaces_it(engine: Engine) -> None:
     report = engine.generations.write(generation, [chunk("a", "新", direction=None)])
     assert report.written == 1
     engine.generations.seal(generation, IndexSettings(DIMENSION))
-    texts = {c.chunk.document_id: (c.chunk.text, c.vector) for c in engine.generations.scan(generation, vectors=True)}
+    texts = {
+        c.chunk.document_id: (c.chunk.text, c.vector)
+        for c in engine.generations.scan(generation, vectors=True)
+    }
     assert texts["a"] == ("新", None)
     assert len(texts) == 2
 
@@ -87,7 +110,17 @@ def test_refused_chunks_are_named_and_the_rest_is_written(engine: Engine) -> Non
     spaced = chunk("spaced", body_terms=("two words",))
     surrogate = chunk("half", "a \ud800 b")
     long_id = chunk("x" * 9000)
-    sent = [chunk("one"), zero, short, strange, tiny, spaced, surrogate, long_id, chunk("two", direction=None)]
+    sent = [
+        chunk("one"),
+        zero,
+        short,
+        strange,
+        tiny,
+        spaced,
+        surrogate,
+        long_id,
+        chunk("two", direction=None),
+    ]
     report = engine.generations.write(generation, sent)
     assert report.written == 2
     reasons = {item.document_id[:10]: item.reason for item in report.refused}
@@ -132,7 +165,8 @@ def test_an_operation_on_a_missing_generation_says_so(engine: Engine) -> None:
 def test_a_revocation_and_a_grant_reach_every_leg_at_once(engine: Engine) -> None:
     generation = built(
         engine,
-        [chunk("pay", "薪酬 表", ordinal=n, anchors=("x1",)) for n in (1, 2)] + [chunk("open", "薪酬 说明", anchors=("x1",))],
+        [chunk("pay", "薪酬 表", ordinal=n, anchors=("x1",)) for n in (1, 2)]
+        + [chunk("open", "薪酬 说明", anchors=("x1",))],
     )
 
     def seen() -> list[set[str]]:
@@ -144,7 +178,10 @@ def test_a_revocation_and_a_grant_reach_every_leg_at_once(engine: Engine) -> Non
     assert engine.generations.spread_access(generation, "pay", allowed_to("hr")) == 2
     assert seen() == [{"open@v1#1"}] * 3
     assert engine.retrieval.fetch(generation, ["pay@v1#1"], ALICE, TIMEOUT_S) == {}
-    assert engine.retrieval.similarities(generation, nearest(1, 0, 0, 0).vector, ["pay@v1#1"], ALICE, TIMEOUT_S) == {}
+    assert (
+        engine.retrieval.similarities(generation, nearest(1, 0, 0, 0).vector, ["pay@v1#1"], ALICE, TIMEOUT_S)
+        == {}
+    )
     assert engine.generations.spread_access(generation, "pay", allowed_to("eng")) == 2
     assert seen() == [everything] * 3
     spread = {c.chunk.chunk_id: c for c in engine.generations.scan(generation, vectors=True)}

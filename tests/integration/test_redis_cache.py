@@ -35,7 +35,19 @@ class Server:
         self.port = port
         self.url = f"redis://127.0.0.1:{port}/0"
         self.process = subprocess.Popen(
-            [binary, "--port", str(port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no", "--dir", str(folder)],
+            [
+                binary,
+                "--port",
+                str(port),
+                "--bind",
+                "127.0.0.1",
+                "--save",
+                "",
+                "--appendonly",
+                "no",
+                "--dir",
+                str(folder),
+            ],
             stdout=subprocess.DEVNULL,
         )
         self.admin = redis.Redis(port=port)
@@ -117,7 +129,9 @@ def test_a_hung_server_costs_one_bounded_delay_a_request() -> None:
         thread.start()
         seen: list[str] = []
         clock = Clock()
-        cache = RedisCache(f"redis://127.0.0.1:{listener.getsockname()[1]}/0", on_error=seen.append, clock=clock)
+        cache = RedisCache(
+            f"redis://127.0.0.1:{listener.getsockname()[1]}/0", on_error=seen.append, clock=clock
+        )
         began = time.perf_counter()
         for key in ("a", "b", "c"):
             assert cache.get(key) is None

@@ -7,7 +7,7 @@ from typing import Any
 
 from elasticsearch import Elasticsearch, NotFoundError
 
-from service.adapters.acceptance import askable_names, is_zero
+from service.adapters.acceptance import askable_names, is_zero, without_asking
 from service.adapters.chunk_records import found_from_record
 from service.adapters.elastic.bodies import (
     MAX_WINDOW,
@@ -57,7 +57,8 @@ class ElasticRetrieval:
     def search(
         self, generation: Generation, legs: Sequence[Leg], scope: Scope, timeout_s: float
     ) -> tuple[LegResult, ...]:
-        asked = [leg for leg in legs if not _without_direction(leg)]
+        known = [without_asking(leg) for leg in legs]
+        asked = [leg for leg, result in zip(legs, known, strict=True) if result is None]
         windows = [_window(leg) for leg in asked]
         answers = self._ask(generation, asked, windows, scope, timeout_s)
         results = iter(
@@ -66,9 +67,7 @@ class ElasticRetrieval:
                 for leg, window, answer in zip(asked, windows, answers, strict=True)
             ]
         )
-        return tuple(
-            LegResult(leg.name, (), 0.0) if _without_direction(leg) else next(results) for leg in legs
-        )
+        return tuple(result or next(results) for result in known)
 
     def similarities(
         self, generation: Generation, vector: Vector, chunk_ids: Sequence[str], scope: Scope, timeout_s: float
@@ -153,10 +152,6 @@ class ElasticRetrieval:
     def _online(self, timeout_s: float) -> Elasticsearch:
         # One more try only: it helps when a node has just gone, and the deadline is the caller's.
         return self._client.options(request_timeout=timeout_s + _TRANSPORT_MARGIN_S, max_retries=1)
-
-
-def _without_direction(leg: Leg) -> bool:
-    return isinstance(leg, KnnLeg) and is_zero(leg.vector)
 
 
 def _window(leg: Leg) -> int:

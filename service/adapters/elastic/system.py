@@ -21,7 +21,7 @@ def key_id(*key: str) -> str:
     Ids may be long (Elasticsearch takes 512 bytes) and hold any character; a list, so that no separator
     inside one part can forge another key.
     """
-    return hashlib.sha256(json.dumps(key, ensure_ascii=False).encode()).hexdigest()
+    return hashlib.sha256(json.dumps(key).encode()).hexdigest()
 
 
 class SystemIndices:

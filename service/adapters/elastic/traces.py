@@ -9,6 +9,7 @@ from typing import Any
 
 from elasticsearch import NotFoundError
 
+from service.adapters.acceptance import check_storable
 from service.adapters.elastic.client import translated
 from service.adapters.elastic.system import SystemIndices, key_id
 from service.adapters.records import to_text
@@ -22,12 +23,14 @@ class ElasticTraces:
         self._system = system
 
     def save(self, trace_id: str, record: Mapping[str, Any]) -> None:
+        text = to_text(dict(record))
+        check_storable(trace_id, text)
         now = datetime.now(UTC)
         index = self._index_of(now)
         document = {
             "traceId": trace_id,
             "savedAt": now.isoformat(timespec="milliseconds"),
-            "trace": to_text(dict(record)),
+            "trace": text,
         }
         new_day = not self._system.known(index)
         self._system.ensure("traces", index)

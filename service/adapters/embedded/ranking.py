@@ -7,7 +7,7 @@ import numpy as np
 import tantivy
 from numpy.typing import NDArray
 
-from service.adapters.acceptance import askable_names, askable_terms, is_zero
+from service.adapters.acceptance import askable_names, askable_terms
 from service.adapters.embedded.snapshot import Places, Snapshot
 from service.domain.retrieval import AnchorLeg, Bm25Leg, KnnLeg, Vector
 
@@ -49,7 +49,7 @@ def anchors(snapshot: Snapshot, leg: AnchorLeg, visible: Places) -> Ranked:
 
 def knn(snapshot: Snapshot, leg: KnnLeg, visible: Places) -> Ranked:
     """The k nearest by exact cosine, scored (1 + cos) / 2."""
-    if is_zero(leg.vector) or leg.k < 1:
+    if leg.k < 1:
         return []
     places = visible[snapshot.has_vector[visible]]
     rough = _rough_cosines(snapshot, leg.vector, places)

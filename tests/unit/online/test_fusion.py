@@ -39,14 +39,18 @@ def test_weights_scale_a_leg() -> None:
     assert [c.chunk_id for c in fused] == ["b", "a"]
 
 
-@given(st.lists(st.lists(st.sampled_from("abcdefgh"), unique=True), min_size=1, max_size=3), st.integers(1, 8))
+@given(
+    st.lists(st.lists(st.sampled_from("abcdefgh"), unique=True), min_size=1, max_size=3), st.integers(1, 8)
+)
 def test_pool_is_a_prefix_of_the_whole_order(lists: list[list[str]], pool: int) -> None:
     legs = [leg(name, *ids) for name, ids in zip(("bm25", "anchors", "knn"), lists, strict=False)]
     assert fuse(*legs, pool=pool) == fuse(*legs)[:pool]
 
 
 def collapsed(*chunks: FoundChunk) -> tuple[list[str], dict[str, str]]:
-    candidates = reciprocal_rank_fusion([leg("bm25", *(c.chunk_id for c in chunks))], k=60, weights={}, pool=50)
+    candidates = reciprocal_rank_fusion(
+        [leg("bm25", *(c.chunk_id for c in chunks))], k=60, weights={}, pool=50
+    )
     kept, dropped = collapse_identical(candidates, {c.chunk_id: c for c in chunks}, fold)
     return [c.chunk_id for c in kept], dropped
 
