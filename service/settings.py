@@ -80,7 +80,6 @@ class Settings(BaseSettings):
     workers: int = Field(1, ge=1, le=64, description="gunicorn worker processes; each loads the models once.")
     threads: int = Field(8, ge=1, le=256, description="gunicorn threads per worker.")
     max_body_bytes: int = Field(65_536, ge=1024, le=10_485_760, description="Largest request body.")
-    question_max_chars: int = Field(2_000, ge=50, le=20_000, description="Longest question, code points.")
     request_timeout_s: float = Field(
         8.0, gt=0, le=120, description="Deadline of one online request, seconds."
     )

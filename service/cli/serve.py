@@ -29,14 +29,7 @@ def serve_command(host: str | None, port: int | None) -> None:
         f"--timeout={int(settings.request_timeout_s) + 30}",
         "--graceful-timeout=20",
         "--limit-request-line=8190",
-        "--control-socket-disable" if _has_control_socket() else "--no-sendfile",
+        "--no-control-socket",
         "service.app:create_app()",
     ]
     os.execv(sys.executable, arguments)
-
-
-def _has_control_socket() -> bool:
-    """Newer gunicorns open a control socket in the home folder; a service that needs none should not."""
-    from gunicorn.config import KNOWN_SETTINGS
-
-    return any(getattr(setting, "name", "") == "control_socket_disable" for setting in KNOWN_SETTINGS)

@@ -1,0 +1,140 @@
+"""The routes of the search and answer API."""
+
+from __future__ import annotations
+
+import uuid
+from typing import Any, Protocol
+
+from flask import Response, jsonify, request
+from flask_openapi.blueprint import APIBlueprint
+from flask_openapi.models.tag import Tag
+from werkzeug.exceptions import BadRequest, UnsupportedMediaType
+
+from service.domain.answers import GroundedAnswer, Question, SearchResult, SourceView
+from service.domain.rights import Principal
+from service.text.language import language
+from service.web import models
+from service.web.auth import TokenChecker, require
+from service.web.errors import failure
+from service.web.metrics import Metrics
+from service.web.present import answer_json, chat_json, search_json, source_json
+
+
+class OnlineService(Protocol):
+    """What the routes need of the online path."""
+
+    def answer(self, question: Question, principal: Principal) -> GroundedAnswer: ...
+
+    def search(self, question: Question, principal: Principal, size: int) -> SearchResult: ...
+
+    def read_source(
+        self, principal: Principal, document_id: str, version: str, start: int | None, end: int | None
+    ) -> SourceView: ...
+
+    def read_trace(self, principal: Principal, trace_id: str) -> dict[str, Any]: ...
+
+    def ready(self) -> dict[str, str]: ...
+
+
+_SECURITY: list[dict[str, list[Any]]] = [{"bearer": []}]
+_ERRORS: dict[str | int, Any] = {
+    400: models.ErrorOut,
+    401: models.ErrorOut,
+    403: models.ErrorOut,
+    404: models.ErrorOut,
+    413: models.ErrorOut,
+    415: models.ErrorOut,
+    503: models.ErrorOut,
+}
+
+
+def blueprint(service: OnlineService, tokens: TokenChecker, metrics: Metrics) -> APIBlueprint:
+    """The `/v1` and `/api` routes over one online path."""
+    api = APIBlueprint("api", __name__, abp_security=_SECURITY, abp_responses=_ERRORS)
+    questions, sources = Tag(name="questions"), Tag(name="sources")
+
+    @api.before_request
+    def body_is_json() -> Response | None:
+        # The framework would read malformed JSON as an empty object; say what is wrong instead.
+        if request.method != "POST":
+            return None
+        try:
+            body = request.get_json()
+        except UnsupportedMediaType:
+            return failure(415, "UNSUPPORTED_MEDIA_TYPE", "Send JSON with Content-Type: application/json.")
+        except (BadRequest, RecursionError):
+            return failure(400, "MALFORMED_JSON", "The body is not valid JSON.")
+        if not isinstance(body, dict):
+            return failure(400, "INVALID_REQUEST", "The body must be a JSON object.")
+        return None
+
+    def reader() -> Principal:
+        who = tokens.principal(request.headers.get("Authorization"))
+        require(who, "reader")
+        return who
+
+    @api.post(
+        "/v1/answers",
+        tags=[questions],
+        summary="Ask: a proven answer, or why none",
+        responses={200: models.AnswerOut},
+    )
+    def answers(body: models.AnswerBody) -> Response:
+        answer = service.answer(_question(body, _explaining(body, reader())), reader())
+        metrics.outcome(str(answer.reason or answer.status))
+        return jsonify(answer_json(answer))
+
+    @api.post("/v1/search", tags=[questions], summary="Ranked passages", responses={200: models.SearchOut})
+    def search(body: models.SearchBody) -> Response:
+        who = reader()
+        return jsonify(search_json(service.search(_question(body, _explaining(body, who)), who, body.size)))
+
+    @api.post(
+        "/api/chat",
+        tags=[questions],
+        summary="The same answer in the chat shape",
+        responses={200: models.ChatOut},
+    )
+    def chat(body: models.ChatBody) -> Response:
+        question = Question(uuid.uuid4().hex, body.question, body.corpus)
+        answer = service.answer(question, reader())
+        metrics.outcome(str(answer.reason or answer.status))
+        return jsonify(chat_json(answer, language(body.question)))
+
+    @api.get(
+        "/v1/sources/<path:document_id>/<version>",
+        tags=[sources],
+        summary="A span of an archived version",
+        responses={200: models.SourceTextOut},
+    )
+    def source(path: models.SourcePath, query: models.SourceQuery) -> Response:
+        view = service.read_source(reader(), path.document_id, path.version, query.start, query.end)
+        return jsonify(source_json(view))
+
+    @api.get(
+        "/v1/traces/<trace_id>", tags=[sources], summary="A request's trace", responses={200: models.TraceOut}
+    )
+    def trace(path: models.TracePath) -> Response:
+        who = tokens.principal(request.headers.get("Authorization"))
+        require(who, "inspect")
+        return jsonify(service.read_trace(who, path.trace_id))
+
+    return api
+
+
+def _explaining(body: models.AnswerBody, who: Principal) -> bool:
+    if body.explain:
+        require(who, "inspect")
+    return body.explain
+
+
+def _question(body: models.AnswerBody, explain: bool) -> Question:
+    return Question(
+        query_id=body.query_id or uuid.uuid4().hex,
+        text=body.text,
+        corpus=body.corpus,
+        corpus_version=body.allowed_corpus_version,
+        profile=body.profile,
+        locale=body.locale,
+        explain=explain,
+    )

@@ -1,0 +1,241 @@
+"""Request and response models. Requests are strict: unknown fields and wrong types are refused, not guessed at."""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic.alias_generators import to_camel
+
+from service.domain.generations import check_corpus_name
+from service.errors import InvalidInput
+
+QUESTION_MAX = 2000
+_ID = r"^[A-Za-z0-9._:-]{1,100}$"
+# C0 and C1 controls but tab and line feed, bidirectional controls, lone surrogates, and non-characters.
+_FORBIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
+
+
+def _question(text: str) -> str:
+    if _FORBIDDEN.search(text):
+        raise ValueError("must not contain control characters")
+    if not text.strip():
+        raise ValueError("must not be empty")
+    return text.strip()
+
+
+def _corpus(name: str) -> str:
+    try:
+        return check_corpus_name(name)
+    except InvalidInput as error:
+        raise ValueError(error.message) from None
+
+
+QuestionText = Annotated[str, Field(min_length=1, max_length=QUESTION_MAX), AfterValidator(_question)]
+CorpusName = Annotated[str, AfterValidator(_corpus)]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(
+        extra="forbid",
+        strict=True,
+        frozen=True,
+        alias_generator=to_camel,
+        validate_by_name=False,
+        validate_by_alias=True,
+    )
+
+
+class AnswerBody(_Strict):
+    """A question. The principal comes from the token, never from here."""
+
+    text: QuestionText = Field(description=f"The question, 1 to {QUESTION_MAX} characters.")
+    corpus: CorpusName = Field(description="The corpus to ask.")
+    allowed_corpus_version: Annotated[str, Field(pattern=r"^[A-Za-z0-9._-]{1,100}$")] = Field(
+        "live", description='A corpusVersion, or "live".'
+    )
+    query_id: Annotated[str, Field(pattern=_ID)] | None = Field(
+        None, description="Your own id of the question."
+    )
+    profile: Annotated[str, Field(pattern=r"^[a-z0-9-]{1,40}$")] | None = Field(
+        None, description="Ranking profile."
+    )
+    locale: Annotated[str, Field(pattern=r"^[A-Za-z]{2}(-[A-Za-z]{2})?$")] | None = None
+    explain: bool = Field(False, description="Raw BM25 scores in search results; needs the role inspect.")
+
+
+class SearchBody(AnswerBody):
+    size: Annotated[int, Field(ge=1, le=50)] = Field(10, description="Hits wanted.")
+
+
+class ChatBody(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    question: QuestionText
+    corpus: CorpusName
+
+
+class SourcePath(BaseModel):
+    document_id: Annotated[str, Field(min_length=1, max_length=1000)]
+    version: Annotated[str, Field(pattern=r"^[0-9a-f]{64}(\.[0-9]{1,4})?$")]
+
+
+class SourceQuery(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    start: Annotated[int, Field(ge=0)] | None = Field(None, description="First code point.")
+    end: Annotated[int, Field(gt=0)] | None = Field(None, description="One past the last code point.")
+
+
+class TracePath(BaseModel):
+    trace_id: Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
+
+
+class _Out(BaseModel):
+    model_config = ConfigDict(extra="forbid", alias_generator=to_camel, validate_by_name=True)
+
+
+class CitationOut(_Out):
+    source_id: str
+    document_id: str
+    document_version: str
+    chunk_id: str
+    start_offset: int
+    end_offset: int
+    quote: str
+    quote_sha256: str = Field(alias="quoteSha256")
+    heading_path: list[str]
+    page: int | None
+
+
+class ClaimOut(_Out):
+    text: str
+    kind: Literal["extracted", "generated", "derived"]
+    rule: str | None
+    citations: list[CitationOut]
+
+
+class SourceOut(_Out):
+    source_id: str
+    document_id: str
+    document_version: str
+    chunk_id: str
+    title: str
+    heading_path: list[str]
+    page: int | None
+    canonical_url: str
+    start_offset: int
+    end_offset: int
+    excerpt: str
+
+
+class RetrievalOut(_Out):
+    corpus_version: str
+    generation: str
+    candidate_chunk_ids: list[str]
+    selected_chunk_ids: list[str]
+
+
+class GapOut(_Out):
+    missing: str
+    anchors: list[str]
+    tried: list[str]
+    suggestion: str
+
+
+class AnswerOut(_Out):
+    status: Literal["answered", "no_answer"]
+    answer: str | None
+    mode: str
+    claims: list[ClaimOut]
+    sources: list[SourceOut]
+    retrieval: RetrievalOut
+    reason_code: str | None
+    gap: GapOut | None
+    degraded: list[str]
+    engine: str
+    profile: str
+    trace_id: str
+
+
+class HitOut(_Out):
+    rank: int
+    chunk_id: str
+    document_id: str
+    document_version: str
+    title: str
+    heading_path: list[str]
+    start_offset: int
+    end_offset: int
+    excerpt: str
+    canonical_url: str
+    page: int | None
+    score: float
+    legs: dict[str, int]
+    features: dict[str, float]
+
+
+class SearchOut(_Out):
+    hits: list[HitOut]
+    retrieval: RetrievalOut
+    degraded: list[str]
+    engine: str
+    profile: str
+    trace_id: str
+
+
+class ChatClaimOut(BaseModel):
+    text: str
+    source_ids: list[str]
+
+
+class ChatSourceOut(BaseModel):
+    id: str
+    document_id: str
+    document_version: str
+    heading: str
+    excerpt: str
+
+
+class ChatOut(BaseModel):
+    answer: str
+    refused: bool
+    refusal_reason: str | None
+    claims: list[ChatClaimOut]
+    sources: list[ChatSourceOut]
+    trace_id: str
+
+
+class SourceTextOut(_Out):
+    document_id: str
+    document_version: str
+    title: str
+    canonical_url: str
+    status: Literal["current", "superseded"]
+    start_offset: int
+    end_offset: int
+    text: str
+    text_sha256: str = Field(alias="textSha256")
+    heading_path: list[str]
+    page: int | None
+    before: str
+    after: str
+
+
+class TraceOut(BaseModel):
+    """Stages with counts, ranks, scores and times; ids and numbers, no text."""
+
+    model_config = ConfigDict(extra="allow")
+
+    stages: list[dict[str, Any]]
+
+
+class ErrorBody(BaseModel):
+    code: str
+    message: str
+    field: str | None = None
+
+
+class ErrorOut(BaseModel):
+    error: ErrorBody
