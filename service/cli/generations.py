@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from service.cli.shared import as_json, echo_json, progress_bars, services
+from service.cli.shared import as_json, echo_json, peak_memory_mib, progress_bars, services
 from service.domain.generations import Manifest
 from service.offline.generations.switch import live_generation
 
@@ -28,9 +28,11 @@ def build_command(corpus: str, and_publish: bool, as_json: bool) -> None:
         echo_json(_json(manifest))
         return
     timings = manifest.timings
+    seconds = timings.get("fillSeconds", 0.0)
     click.echo(
         f"{manifest.generation}: {manifest.state}, {len(manifest.documents)} documents, {manifest.chunks} chunks in "
-        f"{timings.get('fillSeconds', 0):.1f} s, {int(timings.get('vectorsReused', 0))} vectors reused"
+        f"{seconds:.1f} s ({manifest.chunks / max(seconds, 0.001):.1f} chunks a second, "
+        f"{int(timings.get('vectorsReused', 0))} vectors reused), peak memory {peak_memory_mib():.0f} MiB"
     )
     _print_checks(manifest.checks)
     if not and_publish:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
 import click
 
-from service.cli.shared import as_json, echo_json, progress_bars, services
+from service.cli.shared import as_json, echo_json, peak_memory_mib, progress_bars, services
 from service.errors import InvalidInput
 from service.offline.story import IngestReport
 from service.profiles.corpus import CorpusProfile, read_corpus_profile
@@ -35,6 +36,7 @@ def ingest_command(sources: tuple[Path, ...], corpus: str, access: str | None, a
     the reason and stops nothing; the exit code is 2 then.
     """
     profile = _profile(corpus, sources)
+    began = time.perf_counter()
     with progress_bars() as progress:
         report = services().offline.ingest(corpus, sources, profile, _access(access), progress)
     if as_json:
@@ -48,7 +50,7 @@ def ingest_command(sources: tuple[Path, ...], corpus: str, access: str | None, a
             }
         )
     else:
-        _print(corpus, report)
+        _print(corpus, report, time.perf_counter() - began)
     if report.refused:
         sys.exit(2)
 
@@ -75,10 +77,10 @@ def _access(text: str | None) -> dict[str, Any] | None:
     return value
 
 
-def _print(corpus: str, report: IngestReport) -> None:
+def _print(corpus: str, report: IngestReport, seconds: float) -> None:
     click.echo(
         f"{corpus}: {len(report.added)} added, {len(report.updated)} updated, {len(report.unchanged)} unchanged, "
-        f"{len(report.refused)} refused"
+        f"{len(report.refused)} refused in {seconds:.1f} s, peak memory {peak_memory_mib():.0f} MiB"
     )
     for source, reason in report.refused:
         click.echo(f"  refused {source}: {reason}", err=True)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import resource
+import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any, TypeVar
@@ -84,3 +86,9 @@ def _lines(console: Console) -> Callable[[str, int, int], None]:
             console.print(f"{step}: {done}" + (f" of {total}" if total else ""), highlight=False)
 
     return advance
+
+
+def peak_memory_mib() -> float:
+    """Largest resident size of this process so far; the system counts it in KiB, on macOS in bytes."""
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return peak / (1024 * 1024 if sys.platform == "darwin" else 1024)
