@@ -261,7 +261,14 @@ class Story:
                 request.pin.generation, vector, missing, request.scope, request.deadline.left(_LOOKUP_S)
             )
         asked, cosine = request.analysis.language, request.profile.cosine
-        return fusion.with_cosines(candidates, known, lambda c: cosine.of(asked, chunks[c].locale[:2]))
+
+        def baseline(chunk_id: str) -> float:
+            chunk = chunks[chunk_id]
+            return cosine.baseline_for(
+                asked, chunk.locale[:2], code=chunk.kind == "code", chars=len(chunk.text)
+            )
+
+        return fusion.with_cosines(candidates, known, baseline)
 
     def _rerank(
         self, request: Request, pool: tuple[Candidate, ...], chunks: Mapping[str, FoundChunk]

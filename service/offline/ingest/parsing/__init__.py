@@ -96,7 +96,14 @@ def parse(item: SourceItem) -> ParsedDocument:
         canonical_text=read.canonical_text,
         blocks=read.blocks,
         title=item.title or str(own.get("title") or "") or read.title,
-        locale=item.locale or str(own.get("locale") or "") or language(read.canonical_text),
+        locale=item.locale or str(own.get("locale") or "") or _language_of_prose(read),
         parser_version=reader.identity,
         front_matter=own,
     )
+
+
+def _language_of_prose(read: Read) -> str:
+    """Code, logs and tables of names look English in every language; a document is in that of its sentences."""
+    prose = "\n".join(b.span.of(read.canonical_text) for b in read.blocks if b.kind not in ("code", "table"))
+    found = language(prose)
+    return found if found != "other" else language(read.canonical_text)
