@@ -39,6 +39,8 @@ def features(request: RerankRequest, candidate: RerankCandidate) -> dict[str, fl
     required_number_match: share of the question's quantities that the text states;
     heading_match, scope_match: share of question terms in the heading path, in the document's title;
     anchor_match: share of the question's anchors the chunk holds exactly (0 when it has none);
+    same_language: 1 when the document is in the question's language: of two pages that say the same, the reader
+    gets the one that speaks as he does;
     negation_conflict: 1 when question and text disagree in polarity.
     """
     headings = " ".join(candidate.heading_path)
@@ -58,6 +60,7 @@ def features(request: RerankRequest, candidate: RerankCandidate) -> dict[str, fl
         "anchor_match": (
             len(request.anchors & candidate.anchors) / len(request.anchors) if request.anchors else 0.0
         ),
+        "same_language": float(bool(request.language) and candidate.locale[:2] == request.language),
         "negation_conflict": float(polarity_conflict(request.question, candidate.text)),
     }
 

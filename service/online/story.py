@@ -279,6 +279,7 @@ class Story:
             request.analysis.anchors,
             [anchor.canonical for anchor in request.analysis.hard],
             request.analysis.asks_value,
+            request.analysis.language,
             pool,
             chunks,
         )

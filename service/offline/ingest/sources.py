@@ -41,6 +41,10 @@ def read_sources(paths: Sequence[Path]) -> Iterator[SourceItem | SourceFault]:
     for path in paths:
         for item in _source(path):
             if isinstance(item, SourceItem):
+                if not _storable(item.document_id + item.title + (item.text or "")):
+                    shown = item.origin.encode("utf-8", "backslashreplace").decode()
+                    yield SourceFault(shown, "its id, title or text has half a surrogate pair: no character")
+                    continue
                 key = unicodedata.normalize("NFKC", item.document_id).casefold()
                 if key in seen:
                     yield SourceFault(
@@ -68,7 +72,7 @@ def _folder(root: Path) -> Iterator[SourceItem | SourceFault]:
             continue
         if path.name in (ACCESS_FILE, CORPUS_FILE):
             continue
-        if real_root not in path.resolve().parents:
+        if not _below(real_root, path):
             yield SourceFault(str(relative), "a link that leads out of the source is not followed")
         elif path.suffix.lower() in MEDIA_TYPES:
             yield _file(path, relative.as_posix(), rules)
@@ -103,18 +107,21 @@ def _file(path: Path, name: str, rules: FolderRules) -> SourceItem | SourceFault
 
 
 def _jsonl(path: Path) -> Iterator[SourceItem | SourceFault]:
-    with path.open(encoding="utf-8", errors="replace") as lines:
-        for number, line in enumerate(lines, 1):
-            if line.strip():
-                yield _json_line(path, number, line)
+    try:
+        with path.open("rb") as lines:
+            for number, line in enumerate(lines, 1):
+                if line.strip():
+                    yield _json_line(path, number, line)
+    except OSError as error:
+        yield SourceFault(path.name, f"cannot be read: {error.strerror}")
 
 
-def _json_line(path: Path, number: int, line: str) -> SourceItem | SourceFault:
+def _json_line(path: Path, number: int, line: bytes) -> SourceItem | SourceFault:
     origin = f"{path.name}:{number}"
     try:
-        entry = json.loads(line)
+        entry = json.loads(line.decode("utf-8-sig"))
     except (ValueError, RecursionError):
-        return SourceFault(origin, "not a line of JSON")
+        return SourceFault(origin, "not a line of JSON in UTF-8")
     if (
         not isinstance(entry, dict)
         or not isinstance(entry.get("documentId"), str)
@@ -145,7 +152,7 @@ def _json_line(path: Path, number: int, line: str) -> SourceItem | SourceFault:
 
 def _json_path(path: Path, target: str, item: SourceItem) -> SourceItem | SourceFault:
     file = path.parent / target
-    if path.parent.resolve() not in file.resolve().parents:
+    if not _below(path.parent.resolve(), file):
         return SourceFault(item.origin, "its path leads out of the source")
     found = _file(file, target, FolderRules(path.parent))
     if isinstance(found, SourceFault):
@@ -154,6 +161,19 @@ def _json_path(path: Path, target: str, item: SourceItem) -> SourceItem | Source
         (item.access_rule, item.access_where) if item.access_rule else (found.access_rule, found.access_where)
     )
     return replace(item, raw=found.raw, media_type=found.media_type, access_rule=rule, access_where=where)
+
+
+def _below(real_root: Path, path: Path) -> bool:
+    """Whether the path leads, through whatever links, to a place below the root."""
+    try:
+        return real_root in path.resolve().parents
+    except (OSError, RuntimeError, ValueError):  # a link to itself; a NUL in the name
+        return False
+
+
+def _storable(text: str) -> bool:
+    """Half a surrogate pair (a JSON escape, a file name in another encoding) has no UTF-8 form."""
+    return not any("\ud800" <= char <= "\udfff" for char in text)
 
 
 def resolve_access(

@@ -22,11 +22,13 @@ class RerankCandidate:
     anchors: frozenset[str]
     fused_rank: int
     relevance: float | None = None
+    locale: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class RerankRequest:
-    """`terms` are analysed question terms, `anchors` canonical anchors, `hard` those that must match exactly."""
+    """`terms` are analysed question terms, `anchors` canonical anchors, `hard` those that must match exactly;
+    `language` is the question's: zh, en or other."""
 
     question: str
     terms: tuple[str, ...]
@@ -34,6 +36,7 @@ class RerankRequest:
     hard: frozenset[str]
     asks_value: bool
     candidates: tuple[RerankCandidate, ...]
+    language: str = ""
 
 
 @dataclass(frozen=True, slots=True)

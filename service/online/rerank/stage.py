@@ -28,6 +28,7 @@ def request_for(
     anchors: Sequence[str],
     hard: Sequence[str],
     asks_value: bool,
+    language: str,
     candidates: Sequence[Candidate],
     chunks: Mapping[str, FoundChunk],
 ) -> RerankRequest:
@@ -44,6 +45,7 @@ def request_for(
             anchors=frozenset(chunk.anchors),
             fused_rank=rank,
             relevance=candidate.features.get("relevance"),
+            locale=chunk.locale,
         )
 
     return RerankRequest(
@@ -53,6 +55,7 @@ def request_for(
         hard=frozenset(hard),
         asks_value=asks_value,
         candidates=tuple(view(rank, candidate) for rank, candidate in enumerate(candidates, 1)),
+        language=language,
     )
 
 
