@@ -1,4 +1,4 @@
-"""Bytes to text: Unicode first, GB18030 where that fails; line ends made one. Nothing else is changed."""
+"""Bytes to text: Unicode first, GB18030 or Big5 where that fails; line ends made one. Nothing else is changed."""
 
 from __future__ import annotations
 
@@ -18,6 +18,9 @@ _LINE_END = re.compile("\r\n?")
 # Control characters that no text file has; form feed, tab and line feed are at home in text.
 _BINARY = re.compile("[\x00-\x08\x0e-\x1a\x1c-\x1f]")
 _MOST_BINARY = 0.001  # share of such characters above which a file is taken for binary
+# Big5 bytes read as GB18030 are full of private characters (a fifth and more); real GB18030 has next to none.
+_PRIVATE = re.compile("[\ue000-\uf8ff]")
+_MOST_PRIVATE = 0.02
 
 
 def decode(raw: bytes) -> str:
@@ -35,9 +38,11 @@ def _decode(raw: bytes) -> str:
                 return raw.decode(encoding)
             except UnicodeDecodeError:
                 raise SourceUnreadable(f"it begins like {encoding} and is not") from None
-    for encoding in ("utf-8", "gb18030"):
+    for encoding in ("utf-8", "gb18030", "big5hkscs"):
         try:
-            return raw.decode(encoding)
+            text = raw.decode(encoding)
         except UnicodeDecodeError:
             continue
-    raise SourceUnreadable("its encoding is neither UTF-8, UTF-16 nor GB18030; convert it to UTF-8")
+        if encoding == "utf-8" or len(_PRIVATE.findall(text)) <= _MOST_PRIVATE * len(text):
+            return text
+    raise SourceUnreadable("its encoding is neither UTF-8, UTF-16, GB18030 nor Big5; convert it to UTF-8")

@@ -72,8 +72,10 @@ def _front_matter(text: str) -> tuple[Mapping[str, Any], int]:
         return {}, 0
     try:
         data = yaml.safe_load(found.group(1))
-    except (yaml.YAMLError, RecursionError):
-        return {}, found.end()  # Other people's front matter need not be ours to read.
+    except (yaml.YAMLError, ValueError, LookupError, AttributeError, TypeError, RecursionError):
+        # Other people's front matter need not be ours to read; PyYAML lets impossible dates and numbers
+        # through as whatever its constructors raise.
+        return {}, found.end()
     return (data if isinstance(data, dict) else {}), found.end()
 
 
