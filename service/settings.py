@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import AliasChoices, Field, SecretStr, ValidationError, model_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -94,14 +94,17 @@ class Settings(BaseSettings):
         return self
 
 
-def load_settings() -> Settings:
-    """Settings from the environment. Raises Misconfigured, naming the variable, also for a misspelt one."""
+def load_settings(**changes: Any) -> Settings:
+    """Settings from the environment, with `changes` instead of what stands there.
+
+    Raises Misconfigured, naming the variable, also for a misspelt one.
+    """
     known = {PREFIX + name.upper() for name in Settings.model_fields}
     strange = sorted(name for name in os.environ if name.startswith(PREFIX) and name not in known)
     if strange:
         raise Misconfigured(f"Unknown setting {strange[0]}; docs/configuration.md lists the known ones.")
     try:
-        return Settings()
+        return Settings(**changes)
     except ValidationError as error:
         lines = [f"{'.'.join(map(str, e['loc'])) or 'settings'}: {e['msg']}" for e in error.errors()]
         raise Misconfigured("Settings do not hold: " + "; ".join(lines)) from None

@@ -8,13 +8,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import click
 
 from service.bootstrap import Services, build
 from service.cli.shared import as_json, echo_json
 from service.evaluation.experiments import Expectation, lesson
-from service.settings import Settings, load_settings
+from service.settings import load_settings
 
 SAMPLES = Path(__file__).parent.parent / "samples"
 
@@ -36,14 +37,10 @@ def lesson_command(engine: str | None, as_json: bool) -> None:
 @contextmanager
 def throwaway(engine: str | None) -> Iterator[Services]:
     """Services on a prefix and a folder of their own, erased afterwards: experiments touch no real corpus."""
-    settings = load_settings()
     with TemporaryDirectory(prefix="attest-experiment-") as folder:
-        changes = {
-            "engine": engine or settings.engine,
-            "prefix": f"experiment-{uuid.uuid4().hex[:8]}",
-            "data_dir": Path(folder),
-        }
-        services = build(Settings.model_validate({**settings.model_dump(), **changes}))
+        changes: dict[str, Any] = {"engine": engine} if engine else {}
+        prefix = f"experiment-{uuid.uuid4().hex[:8]}"
+        services = build(load_settings(prefix=prefix, data_dir=Path(folder), **changes))
         try:
             yield services
         finally:
