@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 import yaml
-from local_stack.distribution import VERSION
 
+from local_stack.distribution import VERSION
 from service.settings import Settings
 
 REPOSITORY = Path(__file__).resolve().parents[2]

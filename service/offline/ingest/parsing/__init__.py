@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from datetime import date
 from typing import Any
 
 from service.domain.documents import Block
@@ -95,11 +96,19 @@ def parse(item: SourceItem) -> ParsedDocument:
         raw_sha256=hashlib.sha256(item.raw).hexdigest(),
         canonical_text=read.canonical_text,
         blocks=read.blocks,
-        title=item.title or str(own.get("title") or "") or read.title,
-        locale=item.locale or str(own.get("locale") or "") or _language_of_prose(read),
+        title=item.title or _word(own.get("title")) or read.title,
+        locale=item.locale or _word(own.get("locale")) or _language_of_prose(read),
         parser_version=reader.identity,
         front_matter=own,
     )
+
+
+def _word(value: object) -> str:
+    """A front matter value that is to be shown as it stands: text, a number or a date. Anything else says nothing."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float | date):
+        return ""
+    text = str(value)
+    return "" if any("\ud800" <= char <= "\udfff" for char in text) else text
 
 
 def _language_of_prose(read: Read) -> str:

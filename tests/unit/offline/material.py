@@ -1,0 +1,47 @@
+"""What the tests of parsing and cutting share."""
+
+from __future__ import annotations
+
+import itertools
+
+from service.domain.documents import Block, Span
+from service.domain.sources import ParsedDocument, SourceItem
+from service.offline.ingest.parsing import parse
+
+MARKDOWN, HTML, PLAIN = "text/markdown", "text/html", "text/plain"
+
+
+def parsed(text: str, media_type: str = MARKDOWN) -> ParsedDocument:
+    return parse(SourceItem("d.md", text.encode(), media_type, "d.md"))
+
+
+def shown(document: ParsedDocument, *kinds: str) -> list[tuple[str, str]]:
+    """(kind, text) of each block, or of the blocks of some kinds."""
+    text = document.canonical_text
+    return [(b.kind, b.span.of(text)) for b in document.blocks if not kinds or b.kind in kinds]
+
+
+def only(document: ParsedDocument, kind: str) -> Block:
+    [found] = [b for b in document.blocks if b.kind == kind]
+    return found
+
+
+def check_blocks(text: str, blocks: tuple[Block, ...]) -> None:
+    """What must be true of the blocks of any document, whatever its format."""
+    for block in blocks:
+        assert 0 <= block.span.start < block.span.end <= len(text)
+        assert block.span.of(text) == block.span.of(text).strip() or block.kind == "code"
+        for inner in (*block.parts, *((block.head,) if block.head else ())):
+            assert block.span.start <= inner.start <= inner.end <= block.span.end
+        rows = [*((block.head,) if block.head else ()), *block.parts]
+        assert all(a.end <= b.start for a, b in itertools.pairwise(rows))
+        if block.caption is not None:
+            assert block.caption.end <= block.span.start
+    ordered(block.span for block in blocks)
+
+
+def ordered(spans: object) -> None:
+    """Siblings stand in text order and never overlap."""
+    listed = list(spans)  # type: ignore[call-overload]
+    assert all(isinstance(span, Span) for span in listed)
+    assert all(a.end <= b.start for a, b in itertools.pairwise(listed)), listed
