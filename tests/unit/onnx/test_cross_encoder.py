@@ -1,0 +1,105 @@
+"""The cross-encoder class, run on a model that the test makes: its logit is the largest token id it sees."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from pathlib import Path
+
+import numpy as np
+import onnx
+import pytest
+from onnx import TensorProto, helper
+from tokenizers import Tokenizer, models, pre_tokenizers, processors
+
+from service.errors import AttestError
+from service.onnx.cross_encoder import OnnxCrossEncoder
+
+WORDS = ["[PAD]", "[CLS]", "[SEP]", "[UNK]", *(f"w{n}" for n in range(4, 50))]
+MAX_TOKENS = 16
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = tmp_path_factory.mktemp("models") / "tiny"
+    made.mkdir()
+    inputs = [
+        helper.make_tensor_value_info(n, TensorProto.INT64, ["b", "t"])
+        for n in ("input_ids", "attention_mask")
+    ]
+    logit = helper.make_tensor_value_info("logits", TensorProto.FLOAT, ["b", 1])
+    nodes = [
+        helper.make_node("Mul", ["input_ids", "attention_mask"], ["seen"]),
+        helper.make_node("Cast", ["seen"], ["numbers"], to=TensorProto.FLOAT),
+        helper.make_node("ReduceMax", ["numbers"], ["logits"], axes=[1], keepdims=1),
+    ]
+    graph = helper.make_graph(nodes, "largest-token", inputs, [logit])
+    model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
+    onnx.checker.check_model(model)
+    onnx.save(model, str(made / "model.onnx"))
+    vocabulary = {word: place for place, word in enumerate(WORDS)}
+    tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    tokenizer.post_processor = processors.TemplateProcessing(
+        single="[CLS] $A [SEP]",
+        pair="[CLS] $A [SEP] $B:1 [SEP]:1",
+        special_tokens=[("[CLS]", 1), ("[SEP]", 2)],
+    )
+    tokenizer.save(str(made / "tokenizer.json"))
+    digests = {
+        n: hashlib.sha256((made / n).read_bytes()).hexdigest() for n in ("model.onnx", "tokenizer.json")
+    }
+    lines = ['name = "tiny"', 'version = "1"', 'kind = "cross-encoder"', f"max_tokens = {MAX_TOKENS}"]
+    files = [f'"{name}" = "{digest}"' for name, digest in digests.items()]
+    (made / "manifest.toml").write_text("\n".join([*lines, 'licence = "MIT"', "[files]", *files]) + "\n")
+    return made
+
+
+@pytest.fixture(scope="module")
+def model(folder: Path) -> OnnxCrossEncoder:
+    return OnnxCrossEncoder(folder)
+
+
+def test_a_pair_is_question_and_passage(model: OnnxCrossEncoder) -> None:
+    low, high = model.score("w4", ["w5 w6", "w5 w40"])
+    assert (low.score, high.score) == (6.0, 40.0)
+    assert (low.windows, low.truncated, low.timed_out) == (1, False, False)
+
+
+def test_the_best_window_of_a_long_passage_counts(model: OnnxCrossEncoder) -> None:
+    for place in (0, 7, 50, 99):
+        words = ["w5"] * 100
+        words[place] = "w44"
+        [score] = model.score("w4 w6", [" ".join(words)])
+        assert score.score == 44.0
+        assert score.windows > 1
+
+
+def test_scores_do_not_depend_on_batch_or_order(model: OnnxCrossEncoder) -> None:
+    rng = np.random.default_rng(3)
+    passages = [" ".join(f"w{rng.integers(4, 50)}" for _ in range(rng.integers(1, 60))) for _ in range(40)]
+    together = [s.score for s in model.score("w4", passages)]
+    assert together == [model.score("w4", [p])[0].score for p in passages]
+    assert together[::-1] == [s.score for s in model.score("w4", passages[::-1])]
+
+
+def test_a_long_question_is_cut_and_says_so(model: OnnxCrossEncoder) -> None:
+    [score] = model.score(" ".join(["w4"] * 30), ["w9"])
+    assert score.truncated
+    assert score.score == 9.0
+
+
+def test_what_is_not_read_by_the_deadline_is_told(model: OnnxCrossEncoder) -> None:
+    scores = model.score("w4", ["w5"] * 20, deadline=time.monotonic() - 1)
+    assert all(score.timed_out for score in scores)
+
+
+def test_a_changed_file_is_refused(folder: Path, tmp_path: Path) -> None:
+    other = tmp_path / "tiny"
+    other.mkdir()
+    for file in folder.iterdir():
+        (other / file.name).write_bytes(file.read_bytes())
+    with (other / "model.onnx").open("ab") as file:
+        file.write(b"x")
+    with pytest.raises(AttestError, match="sha256"):
+        OnnxCrossEncoder(other)
