@@ -11,6 +11,7 @@ from service.settings import Settings, load_settings
 from service.web import api, errors, health, logs
 from service.web.auth import TokenChecker
 from service.web.metrics import Metrics
+from service.web.strict_json import StrictJson
 
 _SECURITY_HEADERS = {
     "Cache-Control": "no-store",
@@ -37,7 +38,7 @@ def create_app(settings: Settings | None = None, service: api.OnlineService | No
         validation_error_status=400,
     )
     app.config["MAX_CONTENT_LENGTH"] = settings.max_body_bytes
-    app.json.ensure_ascii = False  # type: ignore[attr-defined]  # the default provider has it; its base type does not
+    app.json = StrictJson(app)
     app.register_api(api.blueprint(online, TokenChecker.of(settings), metrics))
     app.register_blueprint(health.blueprint(online, metrics))
     errors.install(app)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import uuid
 from typing import Any, Protocol
 
-from flask import Response, jsonify, request
+from flask import Response, g, jsonify, request
 from flask_openapi.blueprint import APIBlueprint
 from flask_openapi.models.tag import Tag
 from werkzeug.exceptions import BadRequest, UnsupportedMediaType
@@ -54,6 +54,11 @@ def blueprint(service: OnlineService, tokens: TokenChecker, metrics: Metrics) ->
     questions, sources = Tag(name="questions"), Tag(name="sources")
 
     @api.before_request
+    def caller_is_known() -> None:
+        # Before anything is read: who has no token learns nothing about what a body may hold.
+        g.principal = tokens.principal(request.headers.get("Authorization"))
+
+    @api.before_request
     def body_is_json() -> Response | None:
         # The framework would read malformed JSON as an empty object; say what is wrong instead.
         if request.method != "POST":
@@ -63,14 +68,14 @@ def blueprint(service: OnlineService, tokens: TokenChecker, metrics: Metrics) ->
         except UnsupportedMediaType:
             return failure(415, "UNSUPPORTED_MEDIA_TYPE", "Send JSON with Content-Type: application/json.")
         except (BadRequest, RecursionError):
-            return failure(400, "MALFORMED_JSON", "The body is not valid JSON.")
+            return failure(400, "MALFORMED_JSON", "The body is not valid JSON, or names a field twice.")
         if not isinstance(body, dict):
             return failure(400, "INVALID_REQUEST", "The body must be a JSON object.")
         return None
 
-    def reader() -> Principal:
-        who = tokens.principal(request.headers.get("Authorization"))
-        require(who, "reader")
+    def caller(role: str) -> Principal:
+        who: Principal = g.principal
+        require(who, role)
         return who
 
     @api.post(
@@ -80,13 +85,13 @@ def blueprint(service: OnlineService, tokens: TokenChecker, metrics: Metrics) ->
         responses={200: models.AnswerOut},
     )
     def answers(body: models.AnswerBody) -> Response:
-        answer = service.answer(_question(body, _explaining(body, reader())), reader())
+        answer = service.answer(_question(body, _explaining(body, caller("reader"))), caller("reader"))
         metrics.outcome(str(answer.reason or answer.status))
         return jsonify(answer_json(answer))
 
     @api.post("/v1/search", tags=[questions], summary="Ranked passages", responses={200: models.SearchOut})
     def search(body: models.SearchBody) -> Response:
-        who = reader()
+        who = caller("reader")
         return jsonify(search_json(service.search(_question(body, _explaining(body, who)), who, body.size)))
 
     @api.post(
@@ -97,7 +102,7 @@ def blueprint(service: OnlineService, tokens: TokenChecker, metrics: Metrics) ->
     )
     def chat(body: models.ChatBody) -> Response:
         question = Question(uuid.uuid4().hex, body.question, body.corpus)
-        answer = service.answer(question, reader())
+        answer = service.answer(question, caller("reader"))
         metrics.outcome(str(answer.reason or answer.status))
         return jsonify(chat_json(answer, language(body.question)))
 
@@ -108,16 +113,14 @@ def blueprint(service: OnlineService, tokens: TokenChecker, metrics: Metrics) ->
         responses={200: models.SourceTextOut},
     )
     def source(path: models.SourcePath, query: models.SourceQuery) -> Response:
-        view = service.read_source(reader(), path.document_id, path.version, query.start, query.end)
+        view = service.read_source(caller("reader"), path.document_id, path.version, query.start, query.end)
         return jsonify(source_json(view))
 
     @api.get(
         "/v1/traces/<trace_id>", tags=[sources], summary="A request's trace", responses={200: models.TraceOut}
     )
     def trace(path: models.TracePath) -> Response:
-        who = tokens.principal(request.headers.get("Authorization"))
-        require(who, "inspect")
-        return jsonify(service.read_trace(who, path.trace_id))
+        return jsonify(service.read_trace(caller("inspect"), path.trace_id))
 
     return api
 

@@ -7,7 +7,7 @@ from typing import Any
 import structlog
 from flask import Flask, Response, jsonify
 from pydantic import ValidationError
-from werkzeug.exceptions import HTTPException
+from werkzeug.exceptions import HTTPException, MethodNotAllowed
 
 from service.errors import (
     AttestError,
@@ -39,6 +39,7 @@ _HTTP_CODES = {
     415: ("UNSUPPORTED_MEDIA_TYPE", "Send JSON with Content-Type: application/json."),
     431: ("HEADERS_TOO_LARGE", "The headers are larger than this service accepts."),
 }
+_FIELD_MAX = 100
 _log = structlog.get_logger("attest.web")
 
 
@@ -58,8 +59,10 @@ def failure(status: int, code: str, message: str, field: str | None = None) -> R
 def validation_failure(error: ValidationError) -> Response:
     """The first fault in words of ours; what was sent is never echoed."""
     first = error.errors(include_input=False, include_url=False, include_context=False)[0]
-    field = ".".join(str(part) for part in first["loc"])
-    return failure(400, "INVALID_REQUEST", f"{field or 'The body'}: {first['msg']}.", field or None)
+    # The name of an unknown field is the caller's too: enough of it to be found, no more.
+    field = ".".join(str(part) for part in first["loc"])[:_FIELD_MAX]
+    what = first["msg"].removeprefix("Value error, ").rstrip(".")
+    return failure(400, "INVALID_REQUEST", f"{field or 'The body'}: {what}.", field or None)
 
 
 def install(app: Flask) -> None:
@@ -82,7 +85,10 @@ def install(app: Flask) -> None:
             # An unknown address looks like an unknown object.
             return failure(404, NotFound.code, NotFound().message)
         code, message = _HTTP_CODES.get(status, (f"HTTP_{status}", "The request cannot be served."))
-        return failure(status, code, message)
+        response = failure(status, code, message)
+        if isinstance(error, MethodNotAllowed) and error.valid_methods:
+            response.headers["Allow"] = ", ".join(sorted(error.valid_methods))
+        return response
 
     @app.errorhandler(Exception)
     def unexpected(error: Exception) -> Response:

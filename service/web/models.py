@@ -14,7 +14,11 @@ from service.errors import InvalidInput
 QUESTION_MAX = 2000
 _ID = r"^[A-Za-z0-9._:-]{1,100}$"
 # C0 and C1 controls but tab and line feed, bidirectional controls, lone surrogates, and non-characters.
-_FORBIDDEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff]")
+_FORBIDDEN_SET = r"\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff\ufffe\uffff"
+_FORBIDDEN = re.compile(f"[{_FORBIDDEN_SET}]")
+# The same rules for readers of the OpenAPI document; the validators below are what decides.
+_QUESTION_PATTERN = f"^[^{_FORBIDDEN_SET}]*[^{_FORBIDDEN_SET}\\s][^{_FORBIDDEN_SET}]*$"
+_CORPUS_PATTERN = r"^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$"
 
 
 def _question(text: str) -> str:
@@ -28,12 +32,18 @@ def _question(text: str) -> str:
 def _corpus(name: str) -> str:
     try:
         return check_corpus_name(name)
-    except InvalidInput as error:
-        raise ValueError(error.message) from None
+    except InvalidInput:
+        raise ValueError(
+            "must be 1 to 40 lower-case letters, digits and hyphens, neither first nor last a hyphen"
+        ) from None
 
 
-QuestionText = Annotated[str, Field(min_length=1, max_length=QUESTION_MAX), AfterValidator(_question)]
-CorpusName = Annotated[str, AfterValidator(_corpus)]
+QuestionText = Annotated[
+    str,
+    Field(min_length=1, max_length=QUESTION_MAX, json_schema_extra={"pattern": _QUESTION_PATTERN}),
+    AfterValidator(_question),
+]
+CorpusName = Annotated[str, Field(json_schema_extra={"pattern": _CORPUS_PATTERN}), AfterValidator(_corpus)]
 
 
 class _Strict(BaseModel):

@@ -1,0 +1,26 @@
+"""JSON as requests must have it: no field twice, no NaN, no Infinity. Readers disagree on what those mean."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from flask.json.provider import DefaultJSONProvider
+
+
+class StrictJson(DefaultJSONProvider):
+    ensure_ascii = False
+
+    def loads(self, s: str | bytes, **kwargs: Any) -> Any:
+        """Raises ValueError, which Flask turns into a bad request."""
+        return super().loads(s, object_pairs_hook=_each_name_once, parse_constant=_no_constant, **kwargs)
+
+
+def _each_name_once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a field stands twice")
+    return found
+
+
+def _no_constant(name: str) -> None:
+    raise ValueError(f"{name} is not JSON")
