@@ -101,11 +101,12 @@ class OnnxEmbedder:
         limit = self._manifest.max_tokens
         _, hidden = self._run([encoded.ids[:limit]])
         kept = [
-            (place, (start - len(prefix), end - len(prefix)))
+            # A word's token begins at the space before it: the first one's span reaches into the prefix.
+            (place, (max(0, start - len(prefix)), end - len(prefix)))
             for place, ((start, end), special) in enumerate(
                 zip(encoded.offsets[:limit], encoded.special_tokens_mask[:limit], strict=True)
             )
-            if not special and start >= len(prefix) and end > start
+            if not special and end > max(start, len(prefix))
         ]
         rows = hidden[0][[place for place, _ in kept]] if kept else np.zeros((0, self.dimension), np.float32)
         norms = np.linalg.norm(rows, axis=1, keepdims=True)
