@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,12 @@ import pytest
 from onnx import TensorProto, helper
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
+from service.domain.answers import Candidate
 from service.errors import AttestError
+from service.online.rerank.contract import RerankCandidate, Reranker, RerankRequest
+from service.online.rerank.cross_encoder import CrossEncoderReranker
+from service.online.rerank.registry import load_reranker
+from service.online.rerank.stage import apply
 from service.onnx.cross_encoder import OnnxCrossEncoder
 
 WORDS = ["[PAD]", "[CLS]", "[SEP]", "[UNK]", *(f"w{n}" for n in range(4, 50))]
@@ -49,7 +55,13 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     digests = {
         n: hashlib.sha256((made / n).read_bytes()).hexdigest() for n in ("model.onnx", "tokenizer.json")
     }
-    lines = ['name = "tiny"', 'version = "1"', 'kind = "cross-encoder"', f"max_tokens = {MAX_TOKENS}"]
+    lines = [
+        'name = "tiny"',
+        'version = "1"',
+        'kind = "cross-encoder"',
+        f"max_tokens = {MAX_TOKENS}",
+        "contract = 1",
+    ]
     files = [f'"{name}" = "{digest}"' for name, digest in digests.items()]
     (made / "manifest.toml").write_text("\n".join([*lines, 'licence = "MIT"', "[files]", *files]) + "\n")
     return made
@@ -103,3 +115,63 @@ def test_a_changed_file_is_refused(folder: Path, tmp_path: Path) -> None:
         file.write(b"x")
     with pytest.raises(AttestError, match="sha256"):
         OnnxCrossEncoder(other)
+
+
+@pytest.fixture(scope="module")
+def plugin(folder: Path) -> Reranker:
+    """The folder as a profile names it: data only, run by the built-in class."""
+    loaded = load_reranker("tiny", folder.parent, {}, lambda found: CrossEncoderReranker(found, 1))
+    assert loaded is not None
+    return loaded
+
+
+def asked(*texts: str, heading: tuple[str, ...] = ()) -> RerankRequest:
+    candidates = tuple(
+        RerankCandidate(f"c{rank}", "w49", heading, "", text, frozenset(), rank)
+        for rank, text in enumerate(texts, 1)
+    )
+    return RerankRequest("w4", ("w4",), frozenset(), frozenset(), False, candidates)
+
+
+def test_the_plugin_scores_heading_and_text_and_shows_the_logit(plugin: Reranker) -> None:
+    one, two = plugin.rerank(asked("w5", "w30", heading=("w20", "w6")), time.monotonic() + 60)
+    assert (one.chunk_id, one.score, dict(one.contributions)) == ("c1", 20.0, {"logit": 20.0})
+    assert (two.chunk_id, two.score) == ("c2", 30.0)
+    assert plugin.identity == "tiny@1"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "order", "faults"),
+    # What the model cuts short itself comes back as unscored, what it never began as late: neither reorders.
+    [(60.0, ["c2", "c3", "c1"], {None}), (1e-9, ["c1", "c2", "c3"], {"late", "incomplete"})],
+)
+def test_too_late_leaves_the_fused_order(
+    plugin: Reranker, seconds: float, order: list[str], faults: set[str | None]
+) -> None:
+    fused = [Candidate(f"c{rank}", 1.0 / rank) for rank in (1, 2, 3)]
+    with ThreadPoolExecutor(1) as executor:
+        done = apply(plugin, asked("w5", "w30", "w20"), fused, seconds, executor)
+    assert [c.chunk_id for c in done.order] == order
+    assert done.fault in faults
+
+
+def test_candidates_unread_at_the_deadline_are_unscored(plugin: Reranker) -> None:
+    assert list(plugin.rerank(asked("w5", "w30"), time.monotonic() - 1)) == []
+
+
+def test_two_logits_are_taken_as_yes_less_no(folder: Path, tmp_path: Path) -> None:
+    other = tmp_path / "tiny"
+    other.mkdir()
+    (other / "tokenizer.json").write_bytes((folder / "tokenizer.json").read_bytes())
+    model = onnx.load(str(folder / "model.onnx"))
+    node = model.graph.node[-1]
+    node.output[0] = "yes"
+    model.graph.node.append(helper.make_node("Neg", ["yes"], ["no"]))
+    model.graph.node.append(helper.make_node("Concat", ["no", "yes"], ["logits"], axis=1))
+    model.graph.output[0].type.tensor_type.shape.dim[1].dim_value = 2
+    onnx.save(model, str(other / "model.onnx"))
+    manifest = (folder / "manifest.toml").read_text()
+    old, new = (hashlib.sha256((at / "model.onnx").read_bytes()).hexdigest() for at in (folder, other))
+    (other / "manifest.toml").write_text(manifest.replace(old, new))
+    [score] = OnnxCrossEncoder(other).score("w4", ["w9"])
+    assert score.score == 18.0
