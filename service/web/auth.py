@@ -108,7 +108,7 @@ def _principal(claims: Mapping[str, Any]) -> Principal:
         if not isinstance(values, list):
             raise Unauthenticated
         strings += values
-    if not all(isinstance(value, str) and value.strip() for value in strings):
+    if not all(isinstance(value, str) and value.strip() and _is_text(value) for value in strings):
         raise Unauthenticated
     return principal_of(
         tenant=claims["tenant"],
@@ -117,6 +117,11 @@ def _principal(claims: Mapping[str, Any]) -> Principal:
         labels=lists["labels"],
         roles=lists["roles"],
     )
+
+
+def _is_text(value: str) -> bool:
+    """Half a surrogate pair is no text: it can be neither hashed nor stored."""
+    return not any("\ud800" <= char <= "\udfff" for char in value)
 
 
 def require(principal: Principal, role: str) -> None:

@@ -1,0 +1,42 @@
+"""The application on the embedded engine with the lesson corpus published: made once for all HTTP tests."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from flask.testing import FlaskClient
+
+import service
+from service.app import create_app
+from service.bootstrap import build
+from service.profiles.corpus import read_corpus_profile
+from service.settings import Settings
+from tests.integration.http.material import SECRET, bearer
+
+LESSON = Path(service.__file__).parent / "samples" / "lesson"
+
+
+@pytest.fixture(scope="session")
+def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
+    # No Redis, whatever the environment names: a cached answer of another run would prove nothing here.
+    values = {"engine": "embedded", "prefix": "test-http", "data_dir": tmp_path_factory.mktemp("http")}
+    return Settings.model_validate({**values, "token_secret": SECRET, "redis_url": None})
+
+
+@pytest.fixture(scope="session")
+def client(settings: Settings) -> Iterator[FlaskClient]:
+    opened = build(settings)
+    profile = read_corpus_profile(LESSON)
+    assert profile is not None
+    opened.offline.ingest("lesson", [LESSON], profile, None, lambda step, done, total: None)
+    manifest = opened.offline.build("lesson", lambda step, done, total: None)
+    opened.offline.publish("lesson", manifest.generation)
+    yield create_app(settings).test_client()
+    opened.engine.erase()
+
+
+@pytest.fixture
+def headers(settings: Settings) -> dict[str, str]:
+    return bearer(settings)
