@@ -20,6 +20,8 @@ from service.settings import Settings
 
 ROLES = ("reader", "inspect", "operator", "admin")
 _REQUIRED = ["exp", "aud", "iss", "sub", "tenant"]
+# What reading a key file of the wrong shape can raise: the operator's fault, never told as a caller's bad token.
+_NO_KEYS = (OSError, ValueError, LookupError, TypeError, AttributeError, jwt.PyJWTError)
 # An algorithm belongs to a kind of key. Without this a public RSA key could be used as an HMAC secret.
 _ALGORITHM_OF_KEY = {"RSA": "RS256", "EC": "ES256"}
 
@@ -40,7 +42,7 @@ class KeyFile:
                 if mtime != self._mtime:
                     self._keys = _read_keys(self.path)
                     self._mtime = mtime
-            except (OSError, ValueError, jwt.PyJWTError) as error:
+            except _NO_KEYS as error:
                 raise Misconfigured(f"The key file {self.path.name} cannot be read: {error}") from error
             return self._keys.get(kid)
 
