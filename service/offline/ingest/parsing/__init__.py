@@ -62,7 +62,7 @@ def _read_plain(text: str) -> Read:
 
 READERS = {
     "text/markdown": Reader("markdown", "1", 1, _read_markdown),
-    "text/html": Reader("html", "1", 1, _read_html),
+    "text/html": Reader("html", "2", 1, _read_html),
     "text/plain": Reader("plain", "1", 1, _read_plain),
     "application/x-attest-document": Reader("json", "1", 1, _read_plain),
 }

@@ -99,7 +99,10 @@ class _Layout:
             self._emit("code", _text(node).strip("\n"))
         elif name in _BLOCKS or name in _CONTAINERS:
             self.flush()
-            outer, self._kind = self._kind, _BLOCKS.get(name, self._kind)
+            outer = self._kind
+            # A paragraph of a list item or a quote is still list item or quote.
+            if name != "p" or outer not in ("list_item", "quote"):
+                self._kind = _BLOCKS.get(name, outer)
             for child in node.children or ():
                 self.walk(child, depth + 1)
             self.flush()
@@ -186,5 +189,5 @@ def _cell(cell: Any) -> str:
     text = " ".join(_text(cell).split())
     span = (cell.attrs or {}).get("colspan", "1")
     # A merged cell counts for each column it covers, so that columns stay in line with the head.
-    extra = min(int(span), 50) - 1 if str(span).isdecimal() else 0
+    extra = min(int(span), 50) - 1 if re.fullmatch("[0-9]{1,4}", str(span)) else 0
     return " | ".join([text] + [text] * max(0, extra))
