@@ -1,0 +1,193 @@
+"""The gate and the packing: which condition refuses, and that packing never reorders or overfills."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from service.domain.answers import Candidate, Reason
+from service.domain.documents import Span
+from service.domain.retrieval import FoundChunk
+from service.online.evidence import decide, pack, search_text, with_anchors
+from service.online.question import analyse
+from service.profiles.ranking import Gate, GateWeights, Packing
+
+# sigmoid(0) is one half: with these weights the gate opens at relevance + coverage = 1.
+GATE = Gate(
+    languages={
+        "zh>zh": GateWeights(bias=-1, cosine=1, coverage=1),
+        "other": GateWeights(bias=-50, cosine=1, coverage=1),
+    },
+    threshold=0.5,
+    lexical_coverage=0.6,
+    semantic_relevance=0.06,
+)
+PACKING = Packing(token_budget=100, max_evidence=3, per_document=2)
+
+
+def chunk(chunk_id: str, text: str = "自动重试三次", document: str = "d", **changes: Any) -> FoundChunk:
+    made = FoundChunk(
+        chunk_id, document, "v1", 1, "paragraph", (), Span(10, 10 + len(text)), text, "", "", "", None, None, None,
+        "", "zh", "", (),
+    )  # fmt: skip
+    return replace(made, **changes)
+
+
+def candidate(chunk_id: str, relevance: float | None = None) -> Candidate:
+    return Candidate(chunk_id, 1.0, features={} if relevance is None else {"relevance": relevance})
+
+
+def decided(
+    question: str, found: FoundChunk, relevance: float | None, failed: str = "", language: str = "zh"
+) -> Any:
+    terms = analyse(question).terms
+    failed_legs = frozenset({failed} - {""})
+    return decide([candidate("a", relevance)], {"a": found}, terms, language, (), GATE, failed_legs)
+
+
+@pytest.mark.parametrize(
+    ("relevance", "failed", "text", "passes"),
+    [
+        (0.0, "", "自动重试", True),
+        (0.5, "", "天气", False),
+        (1.0, "", "天气", True),
+        (-0.01, "", "自动重试", False),
+        # Without the kNN leg words alone decide, without BM25 meaning alone.
+        (None, "knn", "自动重试", True),
+        (None, "knn", "天气", False),
+        (0.06, "bm25", "天气", True),
+        (0.05, "bm25", "自动重试", False),
+    ],
+)
+def test_the_gate(relevance: float | None, failed: str, text: str, passes: bool) -> None:
+    decision = decided("自动重试", chunk("a", text), relevance, failed)
+    assert decision.reason is (None if passes else Reason.EVIDENCE_BELOW_THRESHOLD)
+    assert (decision.gap is None) == passes
+
+
+def test_the_gate_reads_the_weights_of_the_languages() -> None:
+    assert decided("自动重试", chunk("a", "自动重试"), 1.0).reason is None
+    assert decided("自动重试", chunk("a", "自动重试", locale="de"), 1.0).reason is not None
+
+
+def test_no_candidate_is_another_reason_than_a_weak_one() -> None:
+    decision = decide([], {}, ("重试",), "zh", (), GATE, frozenset())
+    assert decision.reason is Reason.NO_RELEVANT_CANDIDATE
+    assert decision.gap is not None and decision.gap.tried == ("重试",)
+
+
+def test_a_question_without_terms_passes_on_meaning_only() -> None:
+    assert decide([candidate("a")], {"a": chunk("a")}, (), "zh", (), GATE, frozenset()).reason is not None
+
+
+# ── identifiers ────────────────────────────────────────────────────────────────────────────────────────
+
+
+def held(question: str, *chunks: FoundChunk) -> tuple[list[str], list[str]]:
+    kept, missing = with_anchors(
+        [candidate(c.chunk_id) for c in chunks], {c.chunk_id: c for c in chunks}, analyse(question).hard
+    )
+    return [c.chunk_id for c in kept], [anchor.text for anchor in missing]
+
+
+def test_a_sibling_is_no_evidence_and_the_missing_name_is_told() -> None:
+    own, sibling = chunk("a", "PPR-9087 为 5 kW"), chunk("b", "PPR-9078 为 7 kW")
+    assert held("PPR-9087 的功率", own, sibling) == (["a"], [])
+    assert held("PPR-9087 的功率", sibling) == ([], ["PPR-9087"])
+    _, missing = with_anchors([candidate("b")], {"b": sibling}, analyse("PPR-9087 的功率").hard)
+    decision = decide([], {}, ("ppr9087",), "zh", missing, GATE, frozenset())
+    assert decision.reason is Reason.EVIDENCE_BELOW_THRESHOLD
+    assert decision.gap is not None and decision.gap.anchors == ("PPR-9087",)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"text": "x", "anchors": ("ppr9087",)},
+        {"text": "x", "title": "PPR-9087 手册"},
+        {"text": "x", "heading_path": ("规格", "ＰＰＲ－９０８７")},
+        {"text": "x", "search_prefix": "| 型号 ppr 9087 |"},
+    ],
+)
+def test_a_name_counts_wherever_the_chunk_is_known_by_it(changes: dict[str, Any]) -> None:
+    assert held("PPR-9087 的功率", chunk("a", **changes)) == (["a"], [])
+
+
+def test_a_code_inside_a_longer_number_is_not_held() -> None:
+    assert held("错误码 8028 是什么", chunk("a", "订单 80281 与 18028")) == ([], ["错误码 8028"])
+
+
+def test_a_question_without_names_keeps_all() -> None:
+    assert held("重试几次", chunk("a"), chunk("b", "天气")) == (["a", "b"], [])
+
+
+# ── packing ────────────────────────────────────────────────────────────────────────────────────────────
+
+
+def packed(*chunks: FoundChunk, packing: Packing = PACKING) -> tuple[list[str], dict[str, str]]:
+    done = pack(
+        [candidate(c.chunk_id) for c in chunks],
+        {c.chunk_id: c for c in chunks},
+        packing,
+        lambda text: len(text),
+    )
+    assert [e.source_id for e in done.evidence] == [f"S{n}" for n in range(1, len(done.evidence) + 1)]
+    return [e.chunk_id for e in done.evidence], done.dropped
+
+
+def test_each_limit_drops_with_its_reason() -> None:
+    quota = [chunk(name, "x", "one") for name in "abc"]
+    assert packed(*quota) == (["a", "b"], {"c": "document_quota"})
+    full = [chunk(name, "x", name) for name in "abcd"]
+    assert packed(*full) == (["a", "b", "c"], {"d": "evidence_full"})
+    budget = [chunk("a", "x" * 60, "a"), chunk("b", "x" * 60, "b"), chunk("c", "x" * 20, "c")]
+    assert packed(*budget) == (["a", "c"], {"b": "token_budget"})
+
+
+def test_the_first_piece_always_fits() -> None:
+    assert packed(chunk("a", "x" * 5000, "a"), chunk("b", "x", "b")) == (["a"], {"b": "token_budget"})
+
+
+def test_evidence_is_the_chunk() -> None:
+    found = chunk(
+        "a", "| 3 |", title="手册", heading_path=("一",), search_prefix="| 次数 |", page=4, canonical_url="u"
+    )
+    [made] = pack([candidate("a")], {"a": found}, PACKING, len).evidence
+    for name in (
+        "chunk_id",
+        "document_id",
+        "document_version",
+        "kind",
+        "title",
+        "heading_path",
+        "span",
+        "text",
+    ):
+        assert getattr(made, name) == getattr(found, name)
+    assert (made.page, made.search_prefix, made.canonical_url) == (4, "| 次数 |", "u")
+    assert search_text(found) == "手册\n一\n| 次数 |\n| 3 |"
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from("xyz"), st.integers(1, 90)), max_size=12),
+    st.integers(64, 200),
+    st.integers(1, 5),
+    st.integers(1, 3),
+)
+def test_packing_keeps_order_and_limits(
+    given_chunks: list[tuple[str, int]], budget: int, most: int, per_document: int
+) -> None:
+    chunks = [chunk(f"c{place:02}", "x" * size, doc) for place, (doc, size) in enumerate(given_chunks)]
+    packing = Packing(token_budget=budget, max_evidence=most, per_document=per_document)
+    kept, dropped = packed(*chunks, packing=packing)
+    assert kept == sorted(kept)
+    assert sorted([*kept, *dropped]) == [c.chunk_id for c in chunks]
+    by_id = {c.chunk_id: c for c in chunks}
+    assert len(kept) <= most
+    assert all(sum(by_id[k].document_id == doc for k in kept) <= per_document for doc in "xyz")
+    # One more token each for the line between head and text.
+    assert len(kept) <= 1 or sum(len(by_id[k].text) + 1 for k in kept) <= budget
