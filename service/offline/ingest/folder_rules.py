@@ -64,6 +64,8 @@ def _load(path: Path) -> Mapping[str, Any]:
     if set(data) - {"default", "rule"} or not isinstance(data.get("default", {}), dict):
         raise InvalidAccess(f"{path}: only [default] and [[rule]] may stand here.")
     rules = data.get("rule", [])
-    if not isinstance(rules, list) or not all(isinstance(rule, dict) and "match" in rule for rule in rules):
+    if not isinstance(rules, list) or not all(
+        isinstance(rule, dict) and isinstance(rule.get("match"), str) for rule in rules
+    ):
         raise InvalidAccess(f"{path}: every [[rule]] needs a `match` glob.")
     return data
