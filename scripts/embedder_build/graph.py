@@ -71,7 +71,7 @@ def load_model(weights: Weights, kept: Sequence[int]) -> Embedder:
         type_vocab_size=weights.types,
         layer_norm_eps=1e-12,
         pad_token_id=weights.pad,
-        attn_implementation="eager",  # type: ignore[call-arg]  # the optimizer knows no other attention
+        attn_implementation="eager",  # type: ignore[call-arg]  # in sdpa's graph the optimizer finds none to fuse
     )
     bert = BertModel(config, add_pooling_layer=False)
     shapes = {name: tensor.shape for name, tensor in bert.state_dict().items()}
@@ -119,7 +119,7 @@ def fuse(source: Path, target: Path, weights: Weights) -> None:
         num_heads=weights.heads,
         hidden_size=weights.hidden,
         optimization_options=options,
-        opt_level=0,  # fusions only: onnxruntime's own rewriting depends on the machine
+        opt_level=0,  # fusions only: onnxruntime's own rewriting would give other bytes
     )
     found = fused.get_fused_operator_statistics()
     if (found["Attention"], found["SkipLayerNormalization"]) != (weights.layers, 2 * weights.layers):
