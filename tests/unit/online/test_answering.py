@@ -157,7 +157,7 @@ PIECES = st.lists(
     min_size=1,
     max_size=10,
 ).map("".join)
-KINDS = st.sampled_from(["paragraph", "list", "table", "code"])
+KINDS = st.sampled_from(["paragraph", "list_item", "table", "code"])
 
 
 @settings(max_examples=200)
