@@ -17,7 +17,7 @@ LONGEST = 20_000  # code points one call returns
 def read_source(
     engine: Engine, scope: Scope, document_id: str, version: str, start: int | None, end: int | None
 ) -> SourceView:
-    """The span [start, end), or the document's beginning when none is given.
+    """The span [start, end); from the document's beginning, and as far as one call reaches, where one is not given.
 
     Raises NotFound for anything missing or not yours, InvalidInput for a span that cannot be one.
     The rights decide first: a caller without them learns nothing from a bad span either.
@@ -29,7 +29,8 @@ def read_source(
     if document is None:
         raise NotFound
     text = document.canonical_text
-    span = Span(start or 0, min(len(text), LONGEST) if end is None else end)
+    first = start or 0
+    span = Span(first, min(len(text), first + LONGEST) if end is None else end)
     if not 0 <= span.start < span.end <= len(text):
         raise InvalidInput(
             f"The span must satisfy 0 ≤ start < end ≤ {len(text)}, in code points.", code="INVALID_SPAN"

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 from flask.testing import FlaskClient
 
+from service.bootstrap import build
+from service.profiles.corpus import CorpusProfile
 from service.settings import Settings
 from tests.integration.http.material import PRICE, SWITCH, ask, bearer, citations, refused
 
@@ -92,6 +96,28 @@ def test_missing_and_forbidden_are_one_answer(
     stranger = bearer(settings, tenant="elsewhere", labels=["restricted-demo"])
     for address in (source, hidden):
         assert client.get(address, headers=stranger).data == first.data
+
+
+def test_a_long_source_is_read_in_pieces(
+    client: FlaskClient, settings: Settings, headers: dict[str, str], tmp_path: Path
+) -> None:
+    long = "".join(f"{number:07}。\U0001f600\n" for number in range(4_500))  # 45,000 code points, more bytes
+    (tmp_path / "long.txt").write_text(long, encoding="utf-8")
+    offline = build(settings).offline
+    profile = CorpusProfile(name="long", title="Long", tenant="demo")
+    report = offline.ingest("long", [tmp_path], profile, {"allow": ["*"]}, lambda step, done, total: None)
+    assert not report.refused
+    entry = offline.engine.registry.get_many("long", ["long.txt"])["long.txt"]
+    address = f"/v1/sources/long.txt/{entry.current_version}"
+    pieces = [client.get(address, headers=headers).get_json()]
+    while pieces[-1]["after"]:
+        start = pieces[-1]["endOffset"]
+        pieces.append(client.get(f"{address}?start={start}", headers=headers).get_json())
+    assert [len(piece["text"]) for piece in pieces][:2] == [20_000, 20_000]
+    assert "".join(piece["text"] for piece in pieces).rstrip() == long.rstrip()
+    assert [len(piece["before"]) for piece in pieces] == [0, 240, 240]
+    whole = client.get(f"{address}?start=0&end=20001", headers=headers)
+    assert "20000" in refused(whole, 400, "INVALID_SPAN")["message"]
 
 
 @pytest.mark.parametrize("query", ["?start=-1", "?end=0", "?extra=1"])
