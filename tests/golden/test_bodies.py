@@ -1,4 +1,7 @@
-"""Golden query bodies: a change of what Elasticsearch is asked is seen in a diff. Renew: pytest --update-golden."""
+"""Golden query bodies: a change of what Elasticsearch is asked is seen in a diff.
+
+Renew them with `pytest tests/golden --update-golden` and read the diff before committing it.
+"""
 
 from __future__ import annotations
 
@@ -42,27 +45,57 @@ def test_body_is_the_golden_one(name: str, update_golden: bool) -> None:
     assert body == json.loads(path.read_text(encoding="utf-8"))
 
 
-def clauses(value: Any) -> Iterator[tuple[str, dict[str, Any]]]:
-    """Every `query` and `knn` part of a body, wherever it stands."""
+def unfiltered(body: dict[str, Any], wanted: dict[str, Any]) -> list[str]:
+    """The legs of a body that lack the rights filter: its query, and every kNN clause wherever it stands."""
+    legs = {"query": body["query"].get("bool", {})} if "query" in body else {}
+    legs |= {f"knn {place}": clause for place, clause in enumerate(knn_clauses(body))}
+    assert legs, "a body without query and kNN clause asks for everything"
+    return [name for name, leg in legs.items() if wanted not in as_list(leg.get("filter"))]
+
+
+def as_list(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def knn_clauses(value: Any) -> Iterator[dict[str, Any]]:
     if isinstance(value, dict):
         for key, part in value.items():
-            if key in ("query", "knn") and isinstance(part, dict):
-                yield key, part
-            yield from clauses(part)
+            if key == "knn":
+                yield from as_list(part)
+            yield from knn_clauses(part)
     elif isinstance(value, list):
         for part in value:
-            yield from clauses(part)
+            yield from knn_clauses(part)
+
+
+def golden(name: str) -> dict[str, Any]:
+    body: dict[str, Any] = json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
+    return body
+
+
+def test_every_golden_body_is_made_and_compared() -> None:
+    assert {path.stem for path in FOLDER.iterdir()} == set(made(SCOPE))
 
 
 @pytest.mark.parametrize("name", made(SCOPE))
 def test_every_leg_carries_the_rights_filter_as_a_filter(name: str) -> None:
-    body = json.loads((FOLDER / f"{name}.json").read_text(encoding="utf-8"))
+    assert unfiltered(golden(name), elastic_filter(SCOPE)) == []
+
+
+@pytest.mark.parametrize("name", made(SCOPE))
+def test_the_walk_sees_a_missing_filter(name: str) -> None:
     wanted = elastic_filter(SCOPE)
-    parts = [(kind, part) for kind, part in clauses(body) if kind in body]
-    assert parts
-    for kind, part in parts:
-        filters = part["filter"] if kind == "knn" else part["bool"]["filter"]
-        assert wanted in filters
+    # The same body without the filter, and with it where it only scores.
+    assert unfiltered(without(golden(name), wanted), wanted) != []
+    assert unfiltered(json.loads(json.dumps(golden(name)).replace('"filter"', '"should"')), wanted) != []
+
+
+def without(value: Any, unwanted: Any) -> Any:
+    if isinstance(value, dict):
+        return {key: without(part, unwanted) for key, part in value.items() if part != unwanted}
+    if isinstance(value, list):
+        return [without(part, unwanted) for part in value if part != unwanted]
+    return value
 
 
 @pytest.mark.parametrize("name", made(NOBODY))

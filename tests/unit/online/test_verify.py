@@ -6,6 +6,7 @@ import hashlib
 from dataclasses import replace
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -103,3 +104,52 @@ def test_a_written_claim_needs_its_numbers_and_polarity_in_the_quotes() -> None:
     assert verify([written], [evidence], archive).fault is None
     number = replace(written, text="最多等待 30 分钟")
     assert verify([number], [evidence], archive).fault is ClaimFault.UNSUPPORTED_NUMBER
+
+
+WRITTEN = [
+    ("同一任务最多自动重试三次。", "任务最多重试 3 次"),
+    ("PPR-9087 的额定功率是 5 kW。", "PPR-9087 的功率为 5000 W"),
+    ("超时后不得自动重试。", "超时后不得自动重试"),
+    ("Users cannot delete audit logs.", "Users cannot delete audit logs"),
+    ("密码长度不少于 8 位。", "密码长度至少 8 位"),
+]
+
+
+def verdict_of(quote: str, said: str) -> ClaimFault | None:
+    claim, evidence, archive = proven(quote, 0, len(quote))
+    return verify([replace(claim, kind="generated", text=said)], [evidence], archive).fault
+
+
+@pytest.mark.parametrize(("quote", "said"), WRITTEN)
+def test_a_written_claim_that_its_quote_proves_passes(quote: str, said: str) -> None:
+    assert verdict_of(quote, said) is None
+
+
+@pytest.mark.parametrize(
+    ("quote", "said", "fault"),
+    [
+        (WRITTEN[0][0], "任务最多重试 5 次", ClaimFault.UNSUPPORTED_NUMBER),
+        (WRITTEN[0][0], "任务最少重试 3 次", ClaimFault.UNSUPPORTED_CLAIM),
+        (WRITTEN[1][0], "PPR-9078 的功率为 5 kW", ClaimFault.UNSUPPORTED_CLAIM),
+        (WRITTEN[1][0], "PPR-9087 的功率为 5 W", ClaimFault.UNSUPPORTED_NUMBER),
+        (WRITTEN[2][0], "超时后自动重试", ClaimFault.UNSUPPORTED_CLAIM),
+        (WRITTEN[3][0], "Users can delete audit logs", ClaimFault.UNSUPPORTED_CLAIM),
+        (WRITTEN[4][0], "密码长度不超过 8 位", ClaimFault.UNSUPPORTED_CLAIM),
+    ],
+)
+def test_one_changed_number_name_or_negation_is_refused(quote: str, said: str, fault: ClaimFault) -> None:
+    assert verdict_of(quote, said) is fault
+
+
+@settings(max_examples=200)
+@given(st.integers(0, 10**6), st.integers(0, 10**6), st.sampled_from(["次", "MB", "元", "天", "kg", "%"]))
+def test_a_number_is_the_quotes_or_refused(have: int, said: int, unit: str) -> None:
+    fault = verdict_of(f"上限为 {have} {unit}。", f"上限为 {said} {unit}")
+    assert fault is (None if have == said else ClaimFault.UNSUPPORTED_NUMBER)
+
+
+def test_the_first_claim_that_does_not_hold_stops_all() -> None:
+    good, evidence, archive = proven("最多自动重试三次。", 0, 9)
+    verdict = verify([good, replace(good, citations=()), good], [evidence], archive)
+    assert (verdict.fault, verdict.claim) == (ClaimFault.CLAIM_WITHOUT_SOURCE, 1)
+    assert "重试" not in verdict.detail
