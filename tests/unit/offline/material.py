@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterable, Sequence
 
-from service.domain.documents import Block, Span
+from service.domain.documents import Block, Chunk, Span
 from service.domain.sources import ParsedDocument, SourceItem
 from service.offline.ingest.parsing import parse
+from service.text.spans import sha256_text
 
 MARKDOWN, HTML, PLAIN = "text/markdown", "text/html", "text/plain"
 
@@ -40,8 +42,20 @@ def check_blocks(text: str, blocks: tuple[Block, ...]) -> None:
     ordered(block.span for block in blocks)
 
 
-def ordered(spans: object) -> None:
+def ordered(spans: Iterable[Span]) -> None:
     """Siblings stand in text order and never overlap."""
-    listed = list(spans)  # type: ignore[call-overload]
-    assert all(isinstance(span, Span) for span in listed)
+    listed = list(spans)
     assert all(a.end <= b.start for a, b in itertools.pairwise(listed)), listed
+
+
+def check_chunks(text: str, chunks: Sequence[Chunk]) -> None:
+    """What is true of any document's chunks, whatever the parameters without overlap."""
+    for number, chunk in enumerate(chunks, 1):
+        assert 0 <= chunk.span.start < chunk.span.end <= len(text)
+        assert chunk.text == text[chunk.span.start : chunk.span.end]
+        assert chunk.text.strip()
+        assert chunk.text_sha256 == sha256_text(chunk.text)
+        assert (chunk.ordinal, chunk.chunk_id) == (number, f"d@0123456789ab#{number}")
+        assert chunk.previous_id == (chunks[number - 2].chunk_id if number > 1 else None)
+        assert chunk.next_id == (chunks[number].chunk_id if number < len(chunks) else None)
+        assert chunk.section == " > ".join(chunk.heading_path)
