@@ -18,6 +18,7 @@ RUN useradd --system --uid 10001 --create-home --home-dir /var/lib/attest attest
 COPY --from=build /opt/attest /opt/attest
 ENV PATH=/opt/attest/bin:$PATH \
     PYTHONUNBUFFERED=1 \
+    ORT_DISABLE_TELEMETRY=1 \
     ATTEST_HOST=0.0.0.0 \
     ATTEST_DATA_DIR=/var/lib/attest/data
 USER attest
