@@ -16,7 +16,7 @@ open_session(EMBEDDERS / "multilingual-e5-small" / "model.onnx", 1)
 """
 THEIRS = "import onnxruntime"
 # Should the runtime try to send after all, it meets a port where nobody listens.
-NOWHERE = {name: "http://127.0.0.1:9" for name in ("http_proxy", "https_proxy", "HTTPS_PROXY", "ALL_PROXY")}
+NOWHERE = dict.fromkeys(("http_proxy", "https_proxy", "HTTPS_PROXY", "ALL_PROXY"), "http://127.0.0.1:9")
 
 
 def files_after(program: str, home: Path) -> list[str]:
