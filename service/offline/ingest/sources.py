@@ -158,7 +158,9 @@ def _json_path(path: Path, target: str, item: SourceItem) -> SourceItem | Source
     if isinstance(found, SourceFault):
         return SourceFault(item.origin, found.reason)
     rule, where = (
-        (item.access_rule, item.access_where) if item.access_rule else (found.access_rule, found.access_where)
+        (found.access_rule, found.access_where)
+        if item.access_rule is None
+        else (item.access_rule, item.access_where)
     )
     return replace(item, raw=found.raw, media_type=found.media_type, access_rule=rule, access_where=where)
 
@@ -183,8 +185,10 @@ def resolve_access(
 
     Raises SourceUnreadable when nothing gives any: rights are never guessed.
     """
+    own = parsed.front_matter
     candidates = (
-        (parsed.front_matter.get("access"), f"{item.origin} front matter"),
+        # An `access:` with nothing behind it is a rule left unfinished, not one left out.
+        (own["access"] or {} if "access" in own else None, f"{item.origin} front matter"),
         (item.access_rule, item.access_where),
         (flag, "--access"),
         (profile.default_access, "corpus default_access"),

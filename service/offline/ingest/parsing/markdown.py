@@ -18,9 +18,12 @@ from marko.parser import Parser
 from marko.source import Source
 
 from service.domain.documents import Block, BlockKind, Span
+from service.errors import SourceUnreadable
 from service.offline.ingest.parsing import plain
 
 _FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*\n", re.S | re.M)
+# A rule that is there but cannot be read must not give way to a wider one.
+_ACCESS_KEY = re.compile(r"""(?:^|[{,])[ \t]*["']?access["']?[ \t]*:""", re.M)
 _HEADING = re.compile(r"\s{0,3}#{1,6}[ \t]*(.*?)[ \t]*#*[ \t]*(?:\{#[^}\n]*\})?[ \t]*", re.S)
 _SETEXT = re.compile(r"(.*?)\n[ \t]{0,3}(?:=+|-+)[ \t]*", re.S)
 _NOTE = re.compile(
@@ -75,6 +78,11 @@ def _front_matter(text: str) -> tuple[Mapping[str, Any], int]:
     except (yaml.YAMLError, ValueError, LookupError, AttributeError, TypeError, RecursionError):
         # Other people's front matter need not be ours to read; PyYAML lets impossible dates and numbers
         # through as whatever its constructors raise.
+        if _ACCESS_KEY.search(found.group(1)):
+            raise SourceUnreadable(
+                "its front matter is no valid YAML, so the `access` in it cannot be read; a value with a colon "
+                "needs quotes"
+            ) from None
         return {}, found.end()
     return (data if isinstance(data, dict) else {}), found.end()
 
