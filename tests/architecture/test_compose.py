@@ -68,3 +68,38 @@ def test_the_image_does_not_run_as_root() -> None:
     steps = (REPOSITORY / "Dockerfile").read_text(encoding="utf-8").splitlines()
     assert "USER attest" in steps
     assert steps.index("USER attest") > max(n for n, step in enumerate(steps) if step.startswith("COPY"))
+
+
+LASTING = [name for name, service in SERVICES.items() if service["restart"] != "no"]
+
+
+@pytest.mark.parametrize("name", LASTING)
+def test_what_runs_for_long_has_a_limit_starts_again_and_tells_its_health(name: str) -> None:
+    service = SERVICES[name]
+    assert re.fullmatch(r"\d+[mg]", service["mem_limit"])
+    assert service["restart"] == "unless-stopped"
+    dockerfile = (REPOSITORY / "Dockerfile").read_text(encoding="utf-8")
+    assert "healthcheck" in service or ("build" in service and "\nHEALTHCHECK " in dockerfile)
+
+
+def test_elasticsearch_may_lock_its_memory_and_has_room_beside_its_heap() -> None:
+    elasticsearch = SERVICES["elasticsearch"]
+    assert elasticsearch["ulimits"]["memlock"] == {"soft": -1, "hard": -1}
+    (heap,) = re.findall(r"-Xmx\$\{ES_HEAP:-(\d+)g\}", elasticsearch["environment"]["ES_JAVA_OPTS"])
+    assert int(heap) * 2 <= int(elasticsearch["mem_limit"].removesuffix("g"))
+
+
+def test_the_service_is_shut_in() -> None:
+    service = SERVICES["service"]
+    assert service["read_only"] is True
+    assert service["cap_drop"] == ["ALL"]
+    assert "no-new-privileges:true" in service["security_opt"]
+    # Whatever it writes goes to its volume or to memory; documents cannot be changed.
+    assert service["volumes"] == ["attest-data:/var/lib/attest", "${DOCUMENTS:-./documents}:/documents:ro"]
+
+
+def test_what_the_variables_of_the_example_say_is_the_default_of_the_file() -> None:
+    example = (REPOSITORY / ".env.example").read_text(encoding="utf-8")
+    given = {n: v for n, v in re.findall(r"^([A-Z_]+)=(.*)$", example, re.MULTILINE) if v}
+    for name, default in set(re.findall(r"(?<!\$)\$\{([A-Z_]+):-([^}]*)\}", TEXT)):
+        assert given[name] == default
