@@ -39,6 +39,8 @@ def enter(home: Path, script: Path, arguments: list[str]) -> None:
         if done.returncode != 0:
             sys.exit("build-embedder: the packages could not be installed; pip's lines above say why.")
         stamp.write_text(wanted, encoding="utf-8")
+    # As in service/onnx/__init__.py: the runtime would send usage figures to its maker.
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"
     os.execv(python, [str(python), str(script), *arguments])
 
 
