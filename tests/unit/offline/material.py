@@ -32,7 +32,7 @@ def check_blocks(text: str, blocks: tuple[Block, ...]) -> None:
     """What must be true of the blocks of any document, whatever its format."""
     for block in blocks:
         assert 0 <= block.span.start < block.span.end <= len(text)
-        assert block.span.of(text) == block.span.of(text).strip() or block.kind == "code"
+        assert block.span.of(text) == block.span.of(text).strip() or block.kind in ("code", "table")
         for inner in (*block.parts, *((block.head,) if block.head else ())):
             assert block.span.start <= inner.start <= inner.end <= block.span.end
         rows = [*((block.head,) if block.head else ()), *block.parts]

@@ -105,6 +105,7 @@ def test_a_table_in_a_cell_stays_in_its_cell() -> None:
 
 def test_an_empty_table_is_nothing() -> None:
     assert page("<table><tr><td> </td></tr></table><p>x</p>").canonical_text == "x"
+    assert page("<table><tr><td colspan=3></td></tr></table><p>x</p>").canonical_text == "x"
 
 
 def test_pre_keeps_its_lines_and_spaces() -> None:

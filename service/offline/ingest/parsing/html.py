@@ -147,7 +147,7 @@ class _Layout:
             if caption_node is not None
             else None
         )
-        rows = [row for row in _own_rows(node) if any(cell.strip() for cell in row[1])]
+        rows = [row for row in _own_rows(node) if any(cell.strip(" |") for cell in row[1])]
         if not rows:
             return
         lines = [" | ".join(cells) for _, cells in rows]
