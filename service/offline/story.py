@@ -47,6 +47,7 @@ class IngestReport:
     updated: list[str] = field(default_factory=list)
     unchanged: list[str] = field(default_factory=list)
     refused: list[tuple[str, str]] = field(default_factory=list)
+    origins: dict[str, str] = field(default_factory=dict)  # documentId → the source it came from
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +80,7 @@ class Offline:
                 continue
             try:
                 self._ingest_one(corpus, item, profile, access_flag, report)
-            except SourceUnreadable as error:
+            except (SourceUnreadable, InvalidInput) as error:
                 report.refused.append((item.origin, error.message))
         return report
 
@@ -94,6 +95,8 @@ class Offline:
         parsed = parse(item)
         access = resolve_access(parsed, item, access_flag, profile)
         document_id = parsed.document_id
+        if (other := report.origins.setdefault(document_id, item.origin)) != item.origin:
+            raise SourceUnreadable(f"its id {document_id!r} is that of {other} too")
         known = self.engine.registry.get_many(corpus, [document_id]).get(document_id)
         if known is not None and known.access.tenant != access.tenant:
             raise SourceUnreadable(

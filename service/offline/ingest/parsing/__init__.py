@@ -8,6 +8,7 @@ Never does: fetch anything, execute anything, or change a text for the sake of s
 from __future__ import annotations
 
 import hashlib
+import unicodedata
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import date
@@ -68,6 +69,9 @@ READERS = {
 }
 
 
+LONGEST_ID = 1024  # characters; both engines take that many bytes four times over
+
+
 def parser_versions() -> dict[str, str]:
     """Media type → reader identity: part of every corpusVersion."""
     return {media_type: reader.identity for media_type, reader in READERS.items()}
@@ -90,8 +94,11 @@ def parse(item: SourceItem) -> ParsedDocument:
         raise SourceUnreadable("it holds no text")
     own = read.front_matter
     own_id = own.get("id")
+    named = unicodedata.normalize("NFC", own_id).strip() if isinstance(own_id, str) else ""
+    if len(named or item.document_id) > LONGEST_ID:
+        raise SourceUnreadable(f"its id is longer than {LONGEST_ID} characters")
     return ParsedDocument(
-        document_id=own_id.strip() if isinstance(own_id, str) and own_id.strip() else item.document_id,
+        document_id=named or item.document_id,
         version=document_version(item.raw, reader.form),
         raw_sha256=hashlib.sha256(item.raw).hexdigest(),
         canonical_text=read.canonical_text,
