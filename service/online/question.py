@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from service.domain.answers import Reason
 from service.profiles.rules import Rule, bypass_rules, first_match
-from service.text.analysis import query_terms
+from service.text.analysis import content_terms, query_terms
 from service.text.anchors import Anchor, find_anchors, is_hard
 from service.text.folding import fold
 from service.text.language import language
@@ -27,12 +27,16 @@ _ASKS_VALUE = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
-    """The parsed question. `hard` are anchors an answer must match exactly; `anchors` all canonical forms."""
+    """The parsed question. `hard` are anchors an answer must match exactly; `anchors` all canonical forms.
+
+    `terms` are looked for; `content` is what the question is about, and what evidence has to cover.
+    """
 
     text: str
     folded: str
     language: str
     terms: tuple[str, ...]
+    content: tuple[str, ...]
     hard: tuple[Anchor, ...]
     anchors: tuple[str, ...]
     asks_value: bool
@@ -46,6 +50,7 @@ def analyse(text: str) -> Analysis:
         folded=folded,
         language=language(text),
         terms=tuple(query_terms(text)),
+        content=tuple(content_terms(text)),
         hard=tuple(anchor for anchor in found if is_hard(anchor)),
         anchors=tuple(dict.fromkeys(anchor.canonical for anchor in found)),
         asks_value=_ASKS_VALUE.search(folded) is not None,

@@ -32,6 +32,7 @@ from service.online.tracing import Recorder
 from service.profiles.ranking import RankingProfile
 from service.profiles.rules import compile_rules
 from service.text.folding import fold
+from service.text.language import prose_words
 
 _SEARCH_S, _EMBED_S, _LOOKUP_S = 5.0, 2.0, 2.0  # most seconds of the request's deadline a step may take
 
@@ -264,9 +265,8 @@ class Story:
 
         def baseline(chunk_id: str) -> float:
             chunk = chunks[chunk_id]
-            return cosine.baseline_for(
-                asked, chunk.locale[:2], code=chunk.kind == "code", chars=len(chunk.text)
-            )
+            words = 0 if chunk.kind == "code" else prose_words(chunk.text)
+            return cosine.baseline_for(asked, chunk.locale[:2], words)
 
         return fusion.with_cosines(candidates, known, baseline)
 
@@ -296,7 +296,7 @@ class Story:
             decision = evidence.decide(
                 usable,
                 chunks,
-                request.analysis.terms,
+                request.analysis.content,
                 request.analysis.language,
                 missing,
                 request.profile.gate,

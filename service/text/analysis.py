@@ -43,14 +43,17 @@ def analyse(text: str) -> list[str]:
     return list(_terms(text, find_anchors(text)))
 
 
-def query_terms(text: str) -> list[str]:
-    """The terms of a question, each once, without function and question words; all terms if nothing remains.
+def content_terms(text: str) -> list[str]:
+    """What a question is about: its terms, each once, without function and question words; maybe none.
 
     A name that must match exactly gives only itself, not its parts: the shared letters of PPR-9999 say nothing.
     """
-    anchors = find_anchors(text)
-    kept = dict.fromkeys(_query_terms(text, anchors))
-    return list(kept) or list(dict.fromkeys(_terms(text, anchors)))
+    return list(dict.fromkeys(_query_terms(text, find_anchors(text))))
+
+
+def query_terms(text: str) -> list[str]:
+    """What to look for: the content terms, or all terms of a question that has none."""
+    return content_terms(text) or list(dict.fromkeys(analyse(text)))
 
 
 def term_weight(term: str) -> float:

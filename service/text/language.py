@@ -17,6 +17,7 @@ _HANGUL = re.compile(f"[{HANGUL}]")
 _LATIN = re.compile("[A-Za-z\u00c0-\u024f\uff21-\uff3a\uff41-\uff5a]")
 _LATIN_WORD = re.compile("[A-Za-z\u00c0-\u024f\uff21-\uff3a\uff41-\uff5a]+")
 _LETTER = re.compile(r"[^\W\d_]")
+_NOT_SAID = re.compile(r"\]\([^)\n]*\)|[a-z]+://\S+|`[^`\n]*`")
 
 # A Chinese word is about 1.6 characters in running text; words are compared with words.
 _HAN_PER_WORD = 1.6
@@ -52,6 +53,14 @@ def language(text: str) -> Language:
         return "other"
     if share["han"] + share["latin"] <= share["hangul"] + share["other"]:
         return "other"
-    han_words = len(_HAN.findall(text)) / _HAN_PER_WORD
-    latin_words = len(_LATIN_WORD.findall(text))
-    return "zh" if han_words >= _ZH_WORD_SHARE * (han_words + latin_words) else "en"
+    han, latin = _words(text)
+    return "zh" if han >= _ZH_WORD_SHARE * (han + latin) else "en"
+
+
+def prose_words(text: str) -> int:
+    """Chinese and Latin words that are said, not those of addresses, link targets and code spans."""
+    return round(sum(_words(_NOT_SAID.sub(" ", text))))
+
+
+def _words(text: str) -> tuple[float, int]:
+    return len(_HAN.findall(text)) / _HAN_PER_WORD, len(_LATIN_WORD.findall(text))

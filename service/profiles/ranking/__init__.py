@@ -51,18 +51,19 @@ class Cosine(_Part):
         description='Keys are "question>document" languages; "other" for the rest.'
     )
 
-    prose_chars: int = Field(
-        ge=0, description="Shorter texts, and code, are measured by the question's own language."
+    prose_words: int = Field(
+        ge=0, description="Texts of fewer words, and code, are measured by the question's own language."
     )
 
     def of(self, question: str, document: str) -> float:
         return self.baseline.get(f"{question}>{document}", self.baseline["other"])
 
-    def baseline_for(self, question: str, document: str, *, code: bool, chars: int) -> float:
-        """The baseline of a chunk. Code and fragments lie near questions of every language alike, so they get the
-        strictest of the two: else a log excerpt is the nearest passage to whatever is asked in another language."""
+    def baseline_for(self, question: str, document: str, words: int) -> float:
+        """The baseline of a chunk with that many words of prose. Code and fragments lie near questions of every
+        language alike, so they get the stricter of the two: else a log excerpt is the nearest passage to whatever
+        is asked in another language."""
         baseline = self.of(question, document)
-        return max(baseline, self.of(question, question)) if code or chars < self.prose_chars else baseline
+        return max(baseline, self.of(question, question)) if words < self.prose_words else baseline
 
 
 class Rerank(_Part):
