@@ -33,7 +33,9 @@ def read_options(arguments: list[str]) -> Options:
     )
     parser.add_argument("--fast", action="store_true", help="without linters and type checks")
     parser.add_argument(
-        "--no-servers", action="store_true", help="start none; tests that need one are skipped"
+        "--no-servers",
+        action="store_true",
+        help="start none; a test that finds no server fails",
     )
     ours, rest = _split(arguments)
     known, unknown = parser.parse_known_args(ours)

@@ -7,7 +7,7 @@ the next `access.toml` up, over `--access`, over the corpus's own `default_acces
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from service.access.policy import normalise_name
@@ -40,6 +40,12 @@ def read_access(rule: Mapping[str, Any], *, tenant: str, where: str) -> Access:
         allow=allow,
         deny=frozenset(_subject(value, where) for value in _names(rule, "deny", where)),
     )
+
+
+def misspelt_access(keys: Iterable[object]) -> str | None:
+    """A key that means `access` and is not spelt so: overlooked, its document would take a wider rule."""
+    meant = (key for key in keys if isinstance(key, str) and normalise_name(key) == "access")
+    return next((key for key in meant if key != "access"), None)
 
 
 def _names(rule: Mapping[str, Any], key: str, where: str) -> list[str]:

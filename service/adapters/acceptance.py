@@ -16,6 +16,7 @@ from service.domain.documents import IndexedChunk
 from service.domain.retrieval import KnnLeg, Leg, LegResult, Vector
 from service.domain.rights import Scope
 from service.errors import InvalidInput
+from service.text.wellformed import storable
 
 # Lucene's whitespace tokenizer splits a longer token in two, which tantivy does not.
 MAX_TOKEN_UNITS = 255
@@ -82,15 +83,6 @@ def without_asking(leg: Leg) -> LegResult | None:
 def vector_of(values: Iterable[float]) -> NDArray[np.float32]:
     """Stored vectors are float32 everywhere; a double would come back changed from one engine only."""
     return np.asarray(tuple(values), dtype=np.float32)
-
-
-def storable(text: str) -> bool:
-    """Whether the text has a UTF-8 form; a lone surrogate has none."""
-    try:
-        text.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def check_storable(*texts: str) -> None:

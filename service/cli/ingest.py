@@ -32,7 +32,7 @@ Example:
 def ingest_command(sources: tuple[Path, ...], corpus: str, access: str | None, as_json: bool) -> None:
     """Read SOURCES (folders, files, JSONL) into archive and registry.
 
-    Markdown, HTML and plain text. Unchanged documents cost a hash. A file that cannot be read is listed with
+    Markdown, HTML and plain text. Nothing is written for unchanged documents. A file that cannot be read is listed with
     the reason and stops nothing; the exit code is 2 then.
     """
     profile = _profile(corpus, sources)

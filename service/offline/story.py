@@ -25,7 +25,7 @@ from service.domain.ports import Embedder, Engine, IndexSettings
 from service.domain.sources import ParsedDocument, SourceFault, SourceItem
 from service.errors import AttestError, BuildRefused, Conflict, InvalidInput, SourceUnreadable
 from service.offline.generations import identity, indexing, switch
-from service.offline.generations.checks import CheckResult, run_checks
+from service.offline.generations.checks import CheckResult, faults, run_checks
 from service.offline.ingest.chunking import Chunker
 from service.offline.ingest.parsing import parse, parser_versions
 from service.offline.ingest.sources import read_sources, resolve_access
@@ -102,13 +102,14 @@ class Offline:
             raise SourceUnreadable(
                 f"{document_id!r} belongs to another tenant in this corpus; give it another id."
             )
+        if known and (known.current_version, known.access, known.deleted) == (parsed.version, access, False):
+            report.unchanged.append(document_id)
+            return
         self.engine.archive.put(_archived(parsed, item, profile))
         if known is None:
             entry = RegistryEntry(corpus, document_id, parsed.version, access, False, 1, _now(), self.who)
             self.engine.registry.write(entry)
             report.added.append(document_id)
-        elif (known.current_version, known.access, known.deleted) == (parsed.version, access, False):
-            report.unchanged.append(document_id)
         else:
             change_rights(
                 self.engine,
@@ -137,9 +138,7 @@ class Offline:
             self._advance(manifest, state="failed", reason=error.message)
             raise
         manifest = replace(manifest, checks=[result.to_json() for result in results])
-        failed = [result for result in results if not result.passed]
-        if failed:
-            reason = "; ".join(f"{r.name}: {r.found} ({', '.join(r.offenders)})" for r in failed)
+        if reason := faults(results):
             self._advance(manifest, state="failed", reason=reason)
             raise BuildRefused(
                 f"{generation.name} does not pass its checks: {reason}. What is live is untouched."
@@ -207,12 +206,12 @@ class Offline:
         pairs = [(document, chunk) for document in cut for chunk in document.chunks]
         if not pairs:
             raise BuildRefused("None of the documents has any text to index.")
-        known = self._known_vectors(manifest)
+        known = indexing.known_vectors(self.engine, manifest)
         done = reused = 0
         refused: list[str] = []
         for batch in _batches(pairs):
             texts = [indexing.embedded_text(owner.document.title, chunk) for owner, chunk in batch]
-            vectors, again = indexing.embed(texts, self.embedder, known, lambda count: None)
+            vectors, again = indexing.embed(texts, self.embedder, known)
             triples = ((owner, chunk, vector) for (owner, chunk), vector in zip(batch, vectors, strict=True))
             report = self.engine.generations.write(
                 generation, indexing.index_chunks(generation, self.chunker.version, triples)
@@ -246,24 +245,6 @@ class Offline:
         )
         return indexing.CutDocument(document, entry.access, tuple(chunks))
 
-    def _known_vectors(self, manifest: Manifest) -> dict[str, indexing.Vector]:
-        """Vectors of the newest earlier generation with the same embedder, by text."""
-        earlier = [
-            m
-            for m in self.engine.builds.scan(manifest.corpus)
-            if m.processors.embedder == manifest.processors.embedder
-            and m.generation in self.engine.generations.names(manifest.corpus)
-            and m.generation != manifest.generation
-        ]
-        if not earlier:
-            return {}
-        chunks = self.engine.generations.scan(_generation(earlier[-1]), vectors=True)
-        return {
-            indexing.text_key(indexing.embedded_text(c.title, c.chunk)): c.vector
-            for c in chunks
-            if c.vector is not None
-        }
-
     def check(self, generation_name: str) -> list[CheckResult]:
         """The integrity checks of a generation, every chunk of it, against archive and registry as they are now."""
         manifest = self._manifest(generation_name)
@@ -283,9 +264,7 @@ class Offline:
                 f"{manifest.generation} was built with {manifest.processors.embedder}, this service runs "
                 f"{self.embedder.identity}: queries and index would not speak the same language."
             )
-        failed = [result for result in self._recheck(manifest) if not result.passed]
-        if failed:
-            reason = "; ".join(f"{r.name}: {r.found} ({', '.join(r.offenders)})" for r in failed)
+        if reason := faults(self._recheck(manifest)):
             raise BuildRefused(
                 f"{manifest.generation} no longer passes its checks: {reason}. What is live stays."
             )
@@ -378,7 +357,8 @@ def _archived(parsed: ParsedDocument, item: SourceItem, profile: CorpusProfile) 
         media_type=item.media_type,
         parser_version=parsed.parser_version,
         title=parsed.title,
-        locale=parsed.locale or profile.locale,
+        # What its letters do not tell, the corpus may.
+        locale=profile.locale if parsed.locale == "other" and profile.locale else parsed.locale,
         canonical_url=item.canonical_url,
         blocks=parsed.blocks,
         archived_at=_now(),

@@ -17,6 +17,7 @@ from service.access.policy import principal_of
 from service.domain.rights import Principal
 from service.errors import InvalidInput, Misconfigured, RoleRequired, Unauthenticated
 from service.settings import Settings
+from service.text.wellformed import storable
 
 ROLES = ("reader", "inspect", "operator", "admin")
 _REQUIRED = ["exp", "aud", "iss", "sub", "tenant"]
@@ -110,7 +111,7 @@ def _principal(claims: Mapping[str, Any]) -> Principal:
         if not isinstance(values, list):
             raise Unauthenticated
         strings += values
-    if not all(isinstance(value, str) and value.strip() and _is_text(value) for value in strings):
+    if not all(isinstance(value, str) and value.strip() and storable(value) for value in strings):
         raise Unauthenticated
     return principal_of(
         tenant=claims["tenant"],
@@ -119,11 +120,6 @@ def _principal(claims: Mapping[str, Any]) -> Principal:
         labels=lists["labels"],
         roles=lists["roles"],
     )
-
-
-def _is_text(value: str) -> bool:
-    """Half a surrogate pair is no text: it can be neither hashed nor stored."""
-    return not any("\ud800" <= char <= "\udfff" for char in value)
 
 
 def require(principal: Principal, role: str) -> None:

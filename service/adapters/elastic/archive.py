@@ -6,12 +6,13 @@ from collections.abc import Sequence
 
 from elasticsearch import ConflictError
 
-from service.adapters.acceptance import check_storable, storable
+from service.adapters.acceptance import check_storable
 from service.adapters.elastic.client import translated
 from service.adapters.elastic.documents import get_records
 from service.adapters.elastic.system import SystemIndices, key_id
 from service.adapters.records import archived_from_record, archived_to_record
 from service.domain.documents import ArchivedDocument
+from service.text.wellformed import storable
 
 # Canonical texts may be megabytes each; one answer must not hold a thousand of them.
 _BATCH = 50

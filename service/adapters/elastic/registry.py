@@ -14,7 +14,7 @@ from typing import Any
 
 from elasticsearch import NotFoundError
 
-from service.adapters.acceptance import check_storable, storable
+from service.adapters.acceptance import check_storable
 from service.adapters.elastic.client import error_type, translated
 from service.adapters.elastic.documents import Stored, get_records, put_with_token, token_of
 from service.adapters.elastic.scanning import scan
@@ -22,6 +22,7 @@ from service.adapters.elastic.system import SystemIndices, key_id
 from service.adapters.records import entry_from_record, entry_to_record, to_text
 from service.domain.documents import RegistryEntry
 from service.errors import Conflict, GenerationGone, Unavailable
+from service.text.wellformed import storable
 
 _EPOCH = key_id("epoch")
 # Two writers of rights at once are rare; thirty losses in a row mean that something else is wrong.

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from service.adapters.acceptance import check_storable, storable
+from service.adapters.acceptance import check_storable
 from service.adapters.embedded.database import Database
 from service.adapters.records import archived_from_record, archived_to_record, to_text
 from service.domain.documents import ArchivedDocument
+from service.text.wellformed import storable
 
 
 class EmbeddedArchive:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 
-from service.adapters.acceptance import refusal, storable, vector_of
+from service.adapters.acceptance import refusal, vector_of
 from service.adapters.chunk_records import indexed_record
 from service.adapters.embedded.folders import Folders
 from service.adapters.embedded.rights import class_of
@@ -22,6 +22,7 @@ from service.domain.generations import Generation, live_alias
 from service.domain.ports import BulkReport, IndexSettings, Refused
 from service.domain.rights import Access
 from service.errors import BuildRefused, Conflict, GenerationGone
+from service.text.wellformed import storable
 
 # Chunks written in one transaction: short enough for another writer to wait for.
 _BATCH = 500

@@ -7,11 +7,12 @@ import sqlite3
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from service.adapters.acceptance import check_storable, storable
+from service.adapters.acceptance import check_storable
 from service.adapters.embedded.database import Database, groups
 from service.adapters.records import entry_from_record, entry_to_record, to_text
 from service.domain.documents import RegistryEntry
 from service.errors import Conflict
+from service.text.wellformed import storable
 
 
 class EmbeddedRegistry:

@@ -7,9 +7,10 @@ import time
 from collections.abc import Mapping
 from typing import Any
 
-from service.adapters.acceptance import check_storable, storable
+from service.adapters.acceptance import check_storable
 from service.adapters.embedded.database import Database
 from service.adapters.records import to_text
+from service.text.wellformed import storable
 
 # A trace serves to look into a request soon after it; it is no log.
 KEEP_S = 7 * 86_400

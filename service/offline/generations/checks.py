@@ -31,6 +31,11 @@ class CheckResult:
 ArchiveLookup = Callable[[Sequence[tuple[str, str]]], dict[tuple[str, str], ArchivedDocument]]
 
 
+def faults(results: Iterable[CheckResult]) -> str:
+    """What does not hold, in one line; empty when everything does."""
+    return "; ".join(f"{r.name}: {r.found} ({', '.join(r.offenders)})" for r in results if not r.passed)
+
+
 def run_checks(
     manifest: Manifest,
     chunks: Iterable[IndexedChunk],

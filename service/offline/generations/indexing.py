@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from service.domain.documents import ArchivedDocument, Chunk, IndexedChunk
-from service.domain.generations import Generation
-from service.domain.ports import Embedder
+from service.domain.generations import Generation, Manifest
+from service.domain.ports import Embedder, Engine
 from service.domain.rights import Access
 from service.text.analysis import ANALYZER_VERSION, analyse
 from service.text.anchors import find_anchors
@@ -40,8 +40,27 @@ def text_key(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
+def known_vectors(engine: Engine, manifest: Manifest) -> dict[str, Vector]:
+    """Vectors of the newest earlier generation with the same embedder, by `text_key`."""
+    there = set(engine.generations.names(manifest.corpus)) - {manifest.generation}
+    earlier = [
+        generation
+        for m in engine.builds.scan(manifest.corpus)
+        if m.generation in there
+        and m.processors.embedder == manifest.processors.embedder
+        and (generation := Generation.parse(m.generation)) is not None
+    ]
+    if not earlier:
+        return {}
+    return {
+        text_key(embedded_text(c.title, c.chunk)): c.vector
+        for c in engine.generations.scan(earlier[-1], vectors=True)
+        if c.vector is not None
+    }
+
+
 def embed(
-    texts: Sequence[str], embedder: Embedder, known: Mapping[str, Vector], progress: Callable[[int], None]
+    texts: Sequence[str], embedder: Embedder, known: Mapping[str, Vector]
 ) -> tuple[list[Vector | None], int]:
     """Vectors in the given order and how many were reused; None where a text has no meaning to embed."""
     keys = [text_key(text) for text in texts]
@@ -50,7 +69,6 @@ def embed(
     if fresh:
         for key, row in zip(fresh, embedder.embed_passages(list(fresh.values())), strict=True):
             computed[key] = tuple(map(float, row))
-    progress(len(texts))
     vectors = [computed.get(key) or known.get(key) for key in keys]
     reused = sum(key in known for key in keys)
     return [vector if vector is not None and any(vector) else None for vector in vectors], reused

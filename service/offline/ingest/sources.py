@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from service.access.rules import read_access
+from service.access.rules import misspelt_access, read_access
 from service.domain.rights import Access
 from service.domain.sources import ParsedDocument, SourceFault, SourceItem
 from service.errors import AttestError, InvalidAccess, SourceUnreadable
@@ -17,6 +17,7 @@ from service.offline.ingest.folder_rules import FILE as ACCESS_FILE
 from service.offline.ingest.folder_rules import FolderRules
 from service.profiles.corpus import FILE as CORPUS_FILE
 from service.profiles.corpus import CorpusProfile
+from service.text.wellformed import storable
 
 MEDIA_TYPES = {
     ".md": "text/markdown",
@@ -41,7 +42,7 @@ def read_sources(paths: Sequence[Path]) -> Iterator[SourceItem | SourceFault]:
     for path in paths:
         for item in _source(path):
             if isinstance(item, SourceItem):
-                if not _storable(item.document_id + item.title + (item.text or "")):
+                if not storable(item.document_id + item.title + (item.text or "")):
                     shown = item.origin.encode("utf-8", "backslashreplace").decode()
                     yield SourceFault(shown, "its id, title or text has half a surrogate pair: no character")
                     continue
@@ -128,6 +129,8 @@ def _json_line(path: Path, number: int, line: bytes) -> SourceItem | SourceFault
         or not entry["documentId"].strip()
     ):
         return SourceFault(origin, 'needs a "documentId"')
+    if (misspelt := misspelt_access(entry)) is not None:
+        return SourceFault(origin, f'it says {misspelt!r}; write "access" in lower case')
     title, access = entry.get("title", ""), entry.get("access")
     if not isinstance(title, str) or not isinstance(access, dict | None):
         return SourceFault(origin, '"title" must be a string and "access" an object')
@@ -173,11 +176,6 @@ def _below(real_root: Path, path: Path) -> bool:
         return False
 
 
-def _storable(text: str) -> bool:
-    """Half a surrogate pair (a JSON escape, a file name in another encoding) has no UTF-8 form."""
-    return not any("\ud800" <= char <= "\udfff" for char in text)
-
-
 def resolve_access(
     parsed: ParsedDocument, item: SourceItem, flag: Mapping[str, Any] | None, profile: CorpusProfile
 ) -> Access:
@@ -186,6 +184,8 @@ def resolve_access(
     Raises SourceUnreadable when nothing gives any: rights are never guessed.
     """
     own = parsed.front_matter
+    if (misspelt := misspelt_access(own)) is not None:
+        raise SourceUnreadable(f"its front matter says {misspelt!r}; write `access` in lower case")
     candidates = (
         # An `access:` with nothing behind it is a rule left unfinished, not one left out.
         (own["access"] or {} if "access" in own else None, f"{item.origin} front matter"),

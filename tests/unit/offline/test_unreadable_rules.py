@@ -43,6 +43,28 @@ def test_a_rule_in_front_matter_that_is_no_yaml_refuses_the_document(front_matte
         rights_of(front_matter)
 
 
+@pytest.mark.parametrize("key", ["Access", "ACCESS", "ａｃｃｅｓｓ", "access "])
+def test_a_rule_under_another_spelling_refuses_the_document(key: str) -> None:
+    with pytest.raises(SourceUnreadable, match="lower case"):
+        rights_of(f'"{key}":\n  allow: ["group:hr"]')
+
+
+@pytest.mark.parametrize("before", ["\n", "\n\n", " \n", "\t\n"])
+def test_front_matter_after_empty_lines_is_front_matter(before: str) -> None:
+    text = f'{before}---\naccess: {{allow: ["group:hr"]}}\n---\n# Pay\n\nThe pay of all.\n'
+    item = SourceItem(document_id="pay.md", raw=text.encode(), media_type="text/markdown", origin="pay.md")
+    parsed = parse(item)
+    assert resolve_access(parsed, item, EVERYBODY, CORPUS).allow == {"group:hr"}
+    assert parsed.canonical_text == text
+
+
+def test_front_matter_that_is_never_closed_hides_no_rule() -> None:
+    text = '---\naccess:\n  allow: ["group:hr"]\n\n# Pay\n\nThe pay of all.\n'
+    item = SourceItem(document_id="pay.md", raw=text.encode(), media_type="text/markdown", origin="pay.md")
+    with pytest.raises(SourceUnreadable, match="closing"):
+        parse(item)
+
+
 @pytest.mark.parametrize("front_matter", ["title: Pay: 2026", "a: [", "about: our accessories: none"])
 def test_other_front_matter_that_is_no_yaml_stops_nothing(front_matter: str) -> None:
     assert rights_of(front_matter) == {"*"}

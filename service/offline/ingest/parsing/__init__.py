@@ -20,21 +20,21 @@ from service.errors import SourceUnreadable
 from service.offline.ingest.parsing import html, markdown, plain
 from service.offline.ingest.parsing.decoding import decode
 from service.text.language import language
+from service.text.wellformed import storable
 
 
 @dataclass(frozen=True, slots=True)
 class Reader:
-    """A format's reader. `form` rises when the canonical text it makes of the same bytes may change; `version`
-    also when only the blocks do."""
+    """A format's reader. `form` rises when the text or the blocks it makes of the same bytes may change: the
+    archive keeps what it has of a documentVersion, so another reading is another version."""
 
     name: str
-    version: str
     form: int
     read: Callable[[str], Read]
 
     @property
     def identity(self) -> str:
-        return f"{self.name}@{self.version}"
+        return f"{self.name}@{self.form}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +62,10 @@ def _read_plain(text: str) -> Read:
 
 
 READERS = {
-    "text/markdown": Reader("markdown", "1", 1, _read_markdown),
-    "text/html": Reader("html", "2", 1, _read_html),
-    "text/plain": Reader("plain", "1", 1, _read_plain),
-    "application/x-attest-document": Reader("json", "1", 1, _read_plain),
+    "text/markdown": Reader("markdown", 1, _read_markdown),
+    "text/html": Reader("html", 2, _read_html),
+    "text/plain": Reader("plain", 1, _read_plain),
+    "application/x-attest-document": Reader("json", 1, _read_plain),
 }
 
 
@@ -78,8 +78,8 @@ def parser_versions() -> dict[str, str]:
 
 
 def document_version(raw: bytes, form: int) -> str:
-    """sha256 of the raw bytes; a reader whose canonical form changed appends its revision, so that one version
-    always names exactly one canonical text."""
+    """sha256 of the raw bytes; a reader that was changed appends its form, so that one version always names
+    exactly one canonical text with its blocks."""
     digest = hashlib.sha256(raw).hexdigest()
     return digest if form == 1 else f"{digest}.{form}"
 
@@ -115,7 +115,7 @@ def _word(value: object) -> str:
     if isinstance(value, bool) or not isinstance(value, str | int | float | date):
         return ""
     text = str(value)
-    return "" if any("\ud800" <= char <= "\udfff" for char in text) else text
+    return text if storable(text) else ""
 
 
 def _language_of_prose(read: Read) -> str:

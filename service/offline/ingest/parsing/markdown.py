@@ -21,9 +21,11 @@ from service.domain.documents import Block, BlockKind, Span
 from service.errors import SourceUnreadable
 from service.offline.ingest.parsing import plain
 
-_FRONT_MATTER = re.compile(r"\A---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*\n", re.S | re.M)
+_FRONT_MATTER = re.compile(r"\A\s*^---[ \t]*\n(.*?)^(?:---|\.\.\.)[ \t]*(?:\n|\Z)", re.S | re.M)
+# Opened and never closed: what stands before the first empty line is taken for what was meant.
+_OPEN_FRONT_MATTER = re.compile(r"\A\s*^---[ \t]*\n((?:[^\n]*\S[^\n]*(?:\n|\Z))+)", re.M)
 # A rule that is there but cannot be read must not give way to a wider one.
-_ACCESS_KEY = re.compile(r"""(?:^|[{,])[ \t]*["']?access["']?[ \t]*:""", re.M)
+_ACCESS_KEY = re.compile(r"""(?:^|[{,])[ \t]*["']?access["']?[ \t]*:""", re.M | re.I)
 _HEADING = re.compile(r"\s{0,3}#{1,6}[ \t]*(.*?)[ \t]*#*[ \t]*(?:\{#[^}\n]*\})?[ \t]*", re.S)
 _SETEXT = re.compile(r"(.*?)\n[ \t]{0,3}(?:=+|-+)[ \t]*", re.S)
 _NOTE = re.compile(
@@ -72,6 +74,11 @@ def read(text: str) -> tuple[tuple[Block, ...], str, Mapping[str, Any]]:
 def _front_matter(text: str) -> tuple[Mapping[str, Any], int]:
     found = _FRONT_MATTER.match(text)
     if found is None:
+        begun = _OPEN_FRONT_MATTER.match(text)
+        if begun and _ACCESS_KEY.search(begun.group(1)):
+            raise SourceUnreadable(
+                "its front matter has no closing `---`, so the `access` in it cannot be read"
+            )
         return {}, 0
     try:
         data = yaml.safe_load(found.group(1))
