@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
 from service.domain.generations import check_corpus_name
@@ -92,11 +92,22 @@ class SourcePath(BaseModel):
     version: Annotated[str, Field(pattern=r"^[0-9a-f]{64}(\.[0-9]{1,4})?$")]
 
 
+def _no_underscore(value: object) -> object:
+    """Python reads 1_0 as ten; nobody else does."""
+    if isinstance(value, str) and "_" in value:
+        raise ValueError("must be a whole number")
+    return value
+
+
 class SourceQuery(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    start: Annotated[int, Field(ge=0)] | None = Field(None, description="First code point.")
-    end: Annotated[int, Field(gt=0)] | None = Field(None, description="One past the last code point.")
+    start: Annotated[int, Field(ge=0), BeforeValidator(_no_underscore)] | None = Field(
+        None, description="First code point."
+    )
+    end: Annotated[int, Field(gt=0), BeforeValidator(_no_underscore)] | None = Field(
+        None, description="One past the last code point."
+    )
 
 
 class TracePath(BaseModel):

@@ -12,6 +12,9 @@ from service.text.numbers import unsupported_quantities
 from service.text.polarity import polarity_conflict
 from service.text.spans import slice_matches
 
+# What a citation repeats of its source, so that a reader need not look it up.
+_OF_THE_SOURCE = ("document_id", "document_version", "chunk_id", "heading_path", "page")
+
 ArchiveView = Mapping[tuple[str, str], ArchivedDocument]
 
 
@@ -55,12 +58,8 @@ def _check(
 
 def _citation_fault(citation: Citation, source: Evidence, archive: ArchiveView) -> str:
     """Why the citation does not hold, or "". Each field is checked against the evidence and the archive."""
-    if (citation.document_id, citation.document_version, citation.chunk_id) != (
-        source.document_id,
-        source.document_version,
-        source.chunk_id,
-    ):
-        return "citation names another document, version or chunk than its source"
+    if any(getattr(citation, name) != getattr(source, name) for name in _OF_THE_SOURCE):
+        return "citation names another document, version, chunk or place than its source"
     if not source.span.start <= citation.span.start < citation.span.end <= source.span.end:
         return "span outside the source's chunk"
     document = archive.get((citation.document_id, citation.document_version))

@@ -43,6 +43,7 @@ def test_a_span_and_what_stands_around_it(client: FlaskClient, headers: dict[str
         ("start=x", "INVALID_REQUEST", "start"),
         ("start=", "INVALID_REQUEST", "start"),
         ("start=1e3", "INVALID_REQUEST", "start"),
+        ("start=1_0", "INVALID_REQUEST", "start"),
         ("start=1.5", "INVALID_REQUEST", "start"),
         ("start=NaN", "INVALID_REQUEST", "start"),
         ("start=null", "INVALID_REQUEST", "start"),

@@ -44,7 +44,7 @@ def candidate(chunk_id: str, relevance: float | None = None) -> Candidate:
 def decided(
     question: str, found: FoundChunk, relevance: float | None, failed: str = "", language: str = "zh"
 ) -> Any:
-    terms = analyse(question).terms
+    terms = analyse(question).content
     failed_legs = frozenset({failed} - {""})
     return decide([candidate("a", relevance)], {"a": found}, terms, language, (), GATE, failed_legs)
 
@@ -82,6 +82,14 @@ def test_no_candidate_is_another_reason_than_a_weak_one() -> None:
 
 def test_a_question_without_terms_passes_on_meaning_only() -> None:
     assert decide([candidate("a")], {"a": chunk("a")}, (), "zh", (), GATE, frozenset()).reason is not None
+
+
+@pytest.mark.parametrize("question", ["什么", "怎么样？", "what what what", "The the the", "然后呢"])
+def test_words_that_only_ask_are_covered_by_nothing(question: str) -> None:
+    """Every page holds them: that they stand in a passage too is no sign that it answers."""
+    found = chunk("a", f"{question} 重试", locale="zh")
+    assert decided(question, found, 0.5).reason is Reason.EVIDENCE_BELOW_THRESHOLD
+    assert decided(f"{question} 重试", found, 0.5).reason is None
 
 
 # ── identifiers ────────────────────────────────────────────────────────────────────────────────────────
