@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import getpass
+import hmac
+import secrets
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -10,11 +12,13 @@ from functools import cache, cached_property
 from pathlib import Path
 
 from service.adapters.redis_cache import NoCache, RedisCache
+from service.adapters.sealed_cache import SealedCache
 from service.domain.ports import Cache, Embedder, Engine, IndexSettings
 from service.errors import Misconfigured
 from service.offline.ingest.chunking import Chunker
 from service.offline.story import Offline
 from service.online.answering.extractive import propose
+from service.online.caching import EffectiveScopes
 from service.online.entry import Event, Online
 from service.online.rerank.contract import Reranker
 from service.online.rerank.cross_encoder import CrossEncoderReranker
@@ -24,6 +28,7 @@ from service.onnx.embedder import OnnxEmbedder
 from service.profiles.ranking import RankingProfile, load_profile
 from service.settings import Settings
 
+RIGHTS_IN_USE_S = 2.0  # how long listing the rights in use may take, once for each change of rights
 EMBEDDERS = Path(__file__).parent / "embedders"
 _ROOTS = (Path(__file__).parent.parent, Path(__file__).parent / "_data")  # a checkout, an installed package
 
@@ -57,7 +62,20 @@ def open_engine(settings: Settings) -> Engine:
 def open_cache(settings: Settings, on_event: Event) -> Cache:
     if settings.redis_url is None:
         return NoCache()
-    return RedisCache(settings.redis_url, on_error=lambda kind: on_event("cache_error", kind, 1))
+    cache = RedisCache(settings.redis_url, on_error=lambda kind: on_event("cache_error", kind, 1))
+    return SealedCache(cache, _cache_secret(settings))
+
+
+def _cache_secret(settings: Settings) -> bytes:
+    """The configured secret, else one derived from that of tokens, else this process's own: entries are then not
+    shared with other processes, and never believed without a seal."""
+    if settings.cache_secret is not None:
+        return settings.cache_secret.get_secret_value().encode()
+    if settings.token_secret is not None:
+        return hmac.digest(
+            settings.token_secret.get_secret_value().encode(), b"attest cache entries", "sha256"
+        )
+    return secrets.token_bytes(32)
 
 
 @dataclass(frozen=True)
@@ -124,6 +142,9 @@ def online_path(
             executor=ThreadPoolExecutor(max_workers=settings.threads, thread_name_prefix="online"),
         ),
         cache=open_cache(settings, on_event),
+        scopes=EffectiveScopes(
+            lambda generation, tenant: engine.retrieval.rights_in_use(generation, tenant, RIGHTS_IN_USE_S)
+        ),
         load_profile=cache(load_profile),
         default_profile=settings.profile,
         request_timeout_s=settings.request_timeout_s,

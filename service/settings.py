@@ -56,6 +56,11 @@ class Settings(BaseSettings):
         validation_alias=AliasChoices("ATTEST_REDIS_URL", "REDIS_URL"),
         description="Redis for the answer cache; without it answers are the same, slower.",
     )
+    cache_secret: SecretStr | None = Field(
+        None,
+        description="Secret that seals cache entries (at least 32 bytes); default: derived from the token secret, "
+        "else each process seals for itself.",
+    )
     cache_ttl_s: int = Field(600, ge=1, le=86_400, description="Seconds a cached answer lives.")
 
     embedder: str = Field("multilingual-e5-small", description="Folder name of the embedder.")
@@ -89,8 +94,10 @@ class Settings(BaseSettings):
     def _fits_together(self) -> Settings:
         if self.engine == "elasticsearch" and not self.es_url:
             raise ValueError("engine is elasticsearch, but neither ATTEST_ES_URL nor ES_URL is set")
-        if self.token_secret is not None and len(self.token_secret.get_secret_value().encode()) < 32:
-            raise ValueError("ATTEST_TOKEN_SECRET is shorter than 32 bytes")
+        for name in ("token_secret", "cache_secret"):
+            secret: SecretStr | None = getattr(self, name)
+            if secret is not None and len(secret.get_secret_value().encode()) < 32:
+                raise ValueError(f"ATTEST_{name.upper()} is shorter than 32 bytes")
         return self
 
 

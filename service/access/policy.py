@@ -10,7 +10,7 @@ import hashlib
 import json
 import unicodedata
 
-from service.domain.rights import EVERYONE, PUBLIC_LABEL, Access, Principal, Scope
+from service.domain.rights import EVERYONE, PUBLIC_LABEL, Access, Principal, RightsInUse, Scope
 
 
 def visible(access: Access, scope: Scope) -> bool:
@@ -35,6 +35,17 @@ def scope_of(principal: Principal) -> Scope:
         labels=principal.labels | {PUBLIC_LABEL},
         subjects=principal.subjects | {EVERYONE},
     )
+
+
+def effective_scope(scope: Scope, in_use: RightsInUse | None) -> Scope:
+    """The scope cut down to what documents can ask of it; the whole scope where that is not known.
+
+    Over documents that carry nothing but `in_use`, the two see the same: a document asks for its own labels and
+    subjects only. So principals whose effective scopes are equal may share what was found for one of them.
+    """
+    if in_use is None:
+        return scope
+    return Scope(scope.tenant, scope.labels & in_use.labels, scope.subjects & in_use.subjects)
 
 
 def scope_hash(scope: Scope) -> str:

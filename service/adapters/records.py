@@ -12,7 +12,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from service.access.rules import from_json, to_json
-from service.domain.documents import ArchivedDocument, Block, RegistryEntry, Span
+from service.domain.documents import (
+    ArchivedDocument,
+    Block,
+    RegistryChange,
+    RegistryEntry,
+    Span,
+    Standing,
+)
 from service.domain.generations import Manifest, Processors
 
 
@@ -66,10 +73,20 @@ def entry_to_record(entry: RegistryEntry) -> dict[str, Any]:
         "sequence": entry.sequence,
         "updatedAt": entry.updated_at,
         "updatedBy": entry.updated_by,
+        "change": to_text(
+            {
+                "action": entry.action,
+                "before": _standing_to_json(entry.before),
+                "ruled": to_json(entry.ruled) if entry.ruled else None,
+            }
+        ),
+        "spreadPending": entry.spread_pending,
     }
 
 
 def entry_from_record(record: Mapping[str, Any], token: str) -> RegistryEntry:
+    # Entries written before changes were kept have none.
+    change = json.loads(record.get("change", '{"action":"register","before":null,"ruled":null}'))
     return RegistryEntry(
         corpus=record["corpus"],
         document_id=record["documentId"],
@@ -79,7 +96,39 @@ def entry_from_record(record: Mapping[str, Any], token: str) -> RegistryEntry:
         sequence=record["sequence"],
         updated_at=record["updatedAt"],
         updated_by=record["updatedBy"],
+        action=change["action"],
+        before=_standing_from_json(change["before"]),
+        ruled=from_json(change["ruled"]) if change["ruled"] else None,
+        spread_pending=record.get("spreadPending", False),
         token=token,
+    )
+
+
+def change_to_record(change: RegistryChange) -> dict[str, Any]:
+    return {
+        "corpus": change.corpus,
+        "documentId": change.document_id,
+        "sequence": change.sequence,
+        "action": change.action,
+        "who": change.who,
+        "at": change.at,
+        "before": to_text(_standing_to_json(change.before)),
+        "after": to_text(_standing_to_json(change.after)),
+    }
+
+
+def change_from_record(record: Mapping[str, Any]) -> RegistryChange:
+    after = _standing_from_json(json.loads(record["after"]))
+    assert after is not None
+    return RegistryChange(
+        corpus=record["corpus"],
+        document_id=record["documentId"],
+        sequence=record["sequence"],
+        action=record["action"],
+        who=record["who"],
+        at=record["at"],
+        before=_standing_from_json(json.loads(record["before"])),
+        after=after,
     )
 
 
@@ -94,6 +143,18 @@ def manifest_from_text(text: str, token: str) -> Manifest:
     record = json.loads(text)
     record["processors"] = Processors(**record["processors"])
     return Manifest(**record, token=token)
+
+
+def _standing_to_json(standing: Standing | None) -> dict[str, Any] | None:
+    if standing is None:
+        return None
+    return {"version": standing.version, "access": to_json(standing.access), "deleted": standing.deleted}
+
+
+def _standing_from_json(value: Mapping[str, Any] | None) -> Standing | None:
+    if value is None:
+        return None
+    return Standing(value["version"], from_json(value["access"]), value["deleted"])
 
 
 def _span_to_json(span: Span | None) -> list[int] | None:

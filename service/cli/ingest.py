@@ -47,11 +47,12 @@ def ingest_command(sources: tuple[Path, ...], corpus: str, access: str | None, a
                 "updated": report.updated,
                 "unchanged": len(report.unchanged),
                 "refused": [{"source": source, "reason": reason} for source, reason in report.refused],
+                "unfinished": [{"documentId": name, "reason": reason} for name, reason in report.unfinished],
             }
         )
     else:
         _print(corpus, report, time.perf_counter() - began)
-    if report.refused:
+    if report.refused or report.unfinished:
         sys.exit(2)
 
 
@@ -84,3 +85,9 @@ def _print(corpus: str, report: IngestReport, seconds: float) -> None:
     )
     for source, reason in report.refused:
         click.echo(f"  refused {source}: {reason}", err=True)
+    for document_id, reason in report.unfinished:
+        click.echo(
+            f"  {document_id}: its new rights hold, but not every chunk carries them yet ({reason}); "
+            f"run `attest access resume {corpus}`",
+            err=True,
+        )

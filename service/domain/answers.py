@@ -150,6 +150,15 @@ class StageRecord:
 
 
 @dataclass(frozen=True, slots=True)
+class Outcome:
+    """An answer or a refusal, and every document that had a part in it: all of them are asked about again before it
+    is given to anybody. A refusal shows none of them, yet it may speak of what they say."""
+
+    answer: GroundedAnswer
+    documents: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
 class SearchHit:
     """One ranked chunk as a caller may see it. `scores` hold what hidden documents cannot move;
     raw BM25 joins them only for holders of the inspect role."""

@@ -69,10 +69,39 @@ class ArchivedDocument:
 
 
 @dataclass(frozen=True, slots=True)
+class Standing:
+    """What the registry says of a document at one moment."""
+
+    version: str
+    access: Access
+    deleted: bool
+
+
+@dataclass(frozen=True, slots=True)
+class RegistryChange:
+    """One line of a document's audit: who changed what, when, and how it stood before and after.
+
+    `sequence` counts a document's changes from 1; `before` is None for its registration.
+    """
+
+    corpus: str
+    document_id: str
+    sequence: int
+    action: str
+    who: str
+    at: str
+    before: Standing | None
+    after: Standing
+
+
+@dataclass(frozen=True, slots=True)
 class RegistryEntry:
     """What is true of a document now: its current version, its rights, whether it was deleted.
 
-    `token` is the store's compare-and-set mark: opaque, None for an entry not yet written.
+    An entry carries its latest change itself (`action`, `before`, who and when), so that a change and its audit
+    are one write. `ruled` is what its source's access rule said last: as long as that stays the same, reading
+    the source again does not undo what an operator has changed. `spread_pending` says that chunks may still carry
+    older rights. `token` is the store's compare-and-set mark: opaque, None for an entry not yet written.
     """
 
     corpus: str
@@ -83,7 +112,29 @@ class RegistryEntry:
     sequence: int
     updated_at: str
     updated_by: str
+    action: str = "register"
+    before: Standing | None = None
+    ruled: Access | None = None
+    spread_pending: bool = False
     token: str | None = None
+
+    @property
+    def standing(self) -> Standing:
+        return Standing(self.current_version, self.access, self.deleted)
+
+    @property
+    def change(self) -> RegistryChange:
+        """The latest change."""
+        return RegistryChange(
+            corpus=self.corpus,
+            document_id=self.document_id,
+            sequence=self.sequence,
+            action=self.action,
+            who=self.updated_by,
+            at=self.updated_at,
+            before=self.before,
+            after=self.standing,
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from service.domain.documents import ArchivedDocument, IndexedChunk, RegistryEntry
+from service.domain.documents import ArchivedDocument, IndexedChunk, RegistryChange, RegistryEntry
 from service.domain.generations import Generation, Manifest
 from service.domain.retrieval import FoundChunk, Leg, LegResult, Vector
-from service.domain.rights import Access, Scope
+from service.domain.rights import Access, RightsInUse, Scope
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +87,18 @@ class Registry(Protocol):
         ...
 
 
+class Audit(Protocol):
+    """What documents' registry entries no longer say: their earlier changes, append-only."""
+
+    def append(self, change: RegistryChange) -> None:
+        """Keeps the change; the one already kept under that document and sequence is left untouched."""
+        ...
+
+    def scan(self, corpus: str, document_id: str | None = None) -> Iterator[RegistryChange]:
+        """Kept changes, of one document when named, ordered by document and sequence."""
+        ...
+
+
 class Generations(Protocol):
     """The searchable side: physical indices and the aliases that point at them."""
 
@@ -150,6 +162,13 @@ class Retrieval(Protocol):
 
     def any_visible(self, generation: Generation, scope: Scope, timeout_s: float) -> bool:
         """Whether the scope may see at least one chunk of the generation."""
+        ...
+
+    def rights_in_use(self, generation: Generation, tenant: str, timeout_s: float) -> RightsInUse | None:
+        """What rights this tenant's chunks carry; None when they are too many to list.
+
+        The one question without a Scope: for cache keys only, its answer is never shown.
+        """
         ...
 
     def fetch(
@@ -217,6 +236,7 @@ class Engine:
     prefix: str
     archive: Archive
     registry: Registry
+    audit: Audit
     generations: Generations
     retrieval: Retrieval
     builds: Builds

@@ -43,3 +43,11 @@ class Scope:
     @property
     def empty(self) -> bool:
         return not self.tenant or not self.subjects
+
+
+@dataclass(frozen=True, slots=True)
+class RightsInUse:
+    """The labels and subjects that one tenant's documents carry in one generation."""
+
+    labels: frozenset[str]
+    subjects: frozenset[str]

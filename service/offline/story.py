@@ -24,12 +24,12 @@ from service.domain.generations import Generation, Manifest, Processors, check_c
 from service.domain.ports import Embedder, Engine, IndexSettings
 from service.domain.sources import ParsedDocument, SourceFault, SourceItem
 from service.errors import AttestError, BuildRefused, Conflict, InvalidInput, SourceUnreadable
+from service.offline import rights
 from service.offline.generations import identity, indexing, switch
 from service.offline.generations.checks import CheckResult, faults, run_checks
 from service.offline.ingest.chunking import Chunker
 from service.offline.ingest.parsing import parse, parser_versions
 from service.offline.ingest.sources import read_sources, resolve_access
-from service.offline.rights import change_rights
 from service.profiles.corpus import CorpusProfile
 from service.text.analysis import ANALYZER_VERSION
 from service.text.spans import sha256_text
@@ -47,6 +47,9 @@ class IngestReport:
     updated: list[str] = field(default_factory=list)
     unchanged: list[str] = field(default_factory=list)
     refused: list[tuple[str, str]] = field(default_factory=list)
+    unfinished: list[tuple[str, str]] = field(
+        default_factory=list
+    )  # new rights not yet on every chunk, and why
     origins: dict[str, str] = field(default_factory=dict)  # documentId → the source it came from
 
 
@@ -102,24 +105,31 @@ class Offline:
             raise SourceUnreadable(
                 f"{document_id!r} belongs to another tenant in this corpus; give it another id."
             )
-        if known and (known.current_version, known.access, known.deleted) == (parsed.version, access, False):
+        if known is not None and known.deleted:
+            raise SourceUnreadable(
+                f"{document_id!r} was withdrawn; `attest access restore {corpus} {document_id}` lets it in again."
+            )
+        if known is not None and rights.after_reading(known, parsed.version, access) == known:
             report.unchanged.append(document_id)
             return
         self.engine.archive.put(_archived(parsed, item, profile))
         if known is None:
             entry = RegistryEntry(corpus, document_id, parsed.version, access, False, 1, _now(), self.who)
-            self.engine.registry.write(entry)
+            self.engine.registry.write(replace(entry, ruled=access))
             report.added.append(document_id)
         else:
-            change_rights(
+            changed = rights.change_rights(
                 self.engine,
                 corpus,
                 document_id,
-                lambda entry: replace(entry, current_version=parsed.version, access=access, deleted=False),
+                lambda entry: rights.after_reading(entry, parsed.version, access),
+                action="ingest",
                 who=self.who,
                 now=_now(),
             )
             report.updated.append(document_id)
+            if changed.unfinished:
+                report.unfinished.append((document_id, changed.unfinished))
 
     def build(self, corpus: str, progress: Progress) -> Manifest:
         """A new generation beside the live one: filled, sealed, checked, and ready; or failed with the reason.
@@ -281,6 +291,8 @@ class Offline:
         documents = dict(manifest.documents)
         for entry in self.engine.registry.scan(manifest.corpus):
             if entry.document_id in documents and (entry.deleted or entry.sequence > 1):
+                if entry.spread_pending:
+                    rights.finish(self.engine, entry)
                 self.engine.generations.spread_access(
                     generation, entry.document_id, None if entry.deleted else entry.access
                 )

@@ -8,15 +8,23 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import OrderedDict
+from collections.abc import Callable
+from threading import Lock
 
 from pydantic import TypeAdapter, ValidationError
 
-from service.domain.answers import GroundedAnswer, SearchResult
+from service.access.policy import effective_scope, scope_hash
+from service.domain.answers import Outcome, SearchResult
+from service.domain.generations import Generation
+from service.domain.rights import RightsInUse, Scope
 
-SCHEMA = 1  # raise when the shape of a cached value changes
+SCHEMA = 2  # raise when the shape of a cached value changes
 
-_ANSWER = TypeAdapter(GroundedAnswer)
+_REMEMBERED = 256  # lists of rights in use kept by a process
+
 _SEARCH = TypeAdapter(SearchResult)
+_OUTCOME = TypeAdapter(Outcome)
 
 
 def cache_key(
@@ -28,14 +36,39 @@ def cache_key(
     return f"{prefix}:{kind}:{digest}"
 
 
-def dump_answer(answer: GroundedAnswer) -> bytes:
-    return _ANSWER.dump_json(answer)
+class EffectiveScopes:
+    """Scope hashes over effective rights: what a generation's documents ask of nobody makes no difference.
+
+    What is in use is asked once for each generation, access epoch and tenant.
+    """
+
+    def __init__(self, in_use: Callable[[Generation, str], RightsInUse | None]) -> None:
+        self._in_use = in_use
+        self._known: OrderedDict[tuple[str, int, str], RightsInUse | None] = OrderedDict()
+        self._lock = Lock()
+
+    def hash_of(self, scope: Scope, generation: Generation, epoch: int) -> str:
+        key = (generation.name, epoch, scope.tenant)
+        with self._lock:
+            known = key in self._known
+            in_use = self._known.get(key)
+        if not known:
+            in_use = self._in_use(generation, scope.tenant)
+            with self._lock:
+                self._known[key] = in_use
+                while len(self._known) > _REMEMBERED:
+                    self._known.popitem(last=False)
+        return scope_hash(effective_scope(scope, in_use))
 
 
-def load_answer(data: bytes) -> GroundedAnswer | None:
-    """None for anything that is not exactly a cached answer: truncated, forged, of an older schema."""
+def dump_outcome(outcome: Outcome) -> bytes:
+    return _OUTCOME.dump_json(outcome)
+
+
+def load_outcome(data: bytes) -> Outcome | None:
+    """None for anything that is not exactly a cached outcome: truncated, forged, of an older schema."""
     try:
-        return _ANSWER.validate_json(data, strict=False)
+        return _OUTCOME.validate_json(data, strict=False)
     except (ValidationError, ValueError, RecursionError):
         return None
 
@@ -45,7 +78,7 @@ def dump_search(result: SearchResult) -> bytes:
 
 
 def load_search(data: bytes) -> SearchResult | None:
-    """Like `load_answer`, for search results."""
+    """Like `load_outcome`, for search results."""
     try:
         return _SEARCH.validate_json(data, strict=False)
     except (ValidationError, ValueError, RecursionError):

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
-from service.access.policy import scope_hash, scope_of
+from service.access.policy import scope_of
 from service.domain.answers import GroundedAnswer, Question, SearchResult, SourceView
 from service.domain.generations import Pin
 from service.domain.ports import Cache
@@ -35,6 +35,7 @@ class Online:
 
     story: Story
     cache: Cache
+    scopes: caching.EffectiveScopes
     load_profile: Callable[[str], RankingProfile]
     default_profile: str
     request_timeout_s: float
@@ -101,6 +102,8 @@ class Online:
         trace = Recorder(uuid.uuid4().hex)
         deadline = Deadline.after(self.request_timeout_s)
         with trace.stage("pin"):
+            # Before anything is found: a result may be older than the rights of its time, never newer.
+            epoch = self.story.engine.registry.epoch()
             pin = self._pin(question)
         with trace.stage("analyse") as stage:
             analysis = analyse(question.text)
@@ -121,7 +124,7 @@ class Online:
             "profile": profile.identity,
             "embedder": self.story.embedder.identity,
         }
-        return Request(question, analysis, scope_of(principal), pin, profile, deadline, trace)
+        return Request(question, analysis, scope_of(principal), pin, epoch, profile, deadline, trace)
 
     def _pin(self, question: Question) -> Pin:
         generation = self.story.engine.retrieval.resolve(question.corpus, question.corpus_version)
@@ -137,32 +140,38 @@ class Online:
         return Pin(generation, manifest)
 
     def _fresh_answer(self, request: Request) -> GroundedAnswer:
-        answer = self.story.answer(request)
-        if not request.trace.degraded:
-            self.cache.set(self._key(request, "answer"), caching.dump_answer(answer), self.cache_ttl_s)
-        return answer
+        outcome = self.story.answer(request)
+        if request.trace.cacheable:
+            self.cache.set(self._key(request, "answer"), caching.dump_outcome(outcome), self.cache_ttl_s)
+        return outcome.answer
 
     def _cached_answer(self, request: Request) -> GroundedAnswer | None:
         """A cached answer that still holds: same snapshot, claims proven anew, documents still visible."""
         with request.trace.stage("cache") as stage:
             data = self.cache.get(self._key(request, "answer"))
-            cached = caching.load_answer(data) if data is not None else None
-            stage.detail = {"hit": cached is not None}
-        self.on_event("cache", "hit" if cached else "miss", 1)
-        if cached is None or cached.retrieval != replace(
+            kept = caching.load_outcome(data) if data is not None else None
+            stage.detail = {"hit": kept is not None}
+        self.on_event("cache", "hit" if kept else "miss", 1)
+        if kept is None:
+            return None
+        cached = kept.answer
+        if cached.retrieval != replace(
             snapshot(request),
             candidate_chunk_ids=cached.retrieval.candidate_chunk_ids,
             selected_chunk_ids=cached.retrieval.selected_chunk_ids,
         ):
             return None
+        request.trace.saw(kept.documents)
         if cached.status == "answered":
-            request.trace.saw(source.document_id for source in cached.sources)
-            if not cached.claims or self.story.verify(request, cached, cached.sources).fault is not None:
+            cited = {c.document_id for claim in cached.claims for c in claim.citations}
+            if not cited or not cited <= kept.documents:
                 return None
-            if not self.story.still_allowed(request, cached):
+            if self.story.verify(request, cached, cached.sources).fault is not None:
                 return None
-        else:
+        elif not kept.documents:
             self.story.require_visible(request)
+        if not self.story.still_allowed(request, kept.documents):
+            return None
         return replace(cached, trace_id=request.trace.trace_id)
 
     def _search(self, request: Request, size: int) -> SearchResult:
@@ -174,9 +183,11 @@ class Online:
         if cached is not None:
             return cached
         ranked = self.story.rank(request)
+        if not self.story.still_allowed(request, ranked.documents):
+            return self._search(request, size)  # A revocation came in meanwhile: as in `Story.answer`.
         bm25 = ranked.bm25 or {} if request.question.explain else {}
         result = self._result(request, present.hits(ranked.candidates[:size], ranked.chunks or {}, bm25))
-        if not request.trace.degraded:
+        if request.trace.cacheable:
             self.cache.set(key, caching.dump_search(result), self.cache_ttl_s)
         return result
 
@@ -213,8 +224,8 @@ class Online:
             kind,
             generation=request.pin.generation.name,
             profile=request.profile.identity,
-            scope_hash=scope_hash(request.scope),
-            epoch=self.story.engine.registry.epoch(),
+            scope_hash=self.scopes.hash_of(request.scope, request.pin.generation, request.epoch),
+            epoch=request.epoch,
             question=" ".join(request.analysis.folded.split()),
         )
 

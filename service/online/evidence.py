@@ -189,3 +189,11 @@ def _evidence(source_id: str, chunk: FoundChunk, score: float) -> Evidence:
         page=chunk.page,
         score=score,
     )
+
+
+def nothing_quotable(terms: Sequence[str]) -> Gap:
+    return Gap(
+        "No sentence or row of the evidence states a value that would answer the question.",
+        tuple(terms),
+        "Name the quantity, unit or version you mean.",
+    )

@@ -39,6 +39,10 @@ def read_source(
         raise InvalidInput(
             f"A span may be {LONGEST} code points long; ask for a shorter one.", code="INVALID_SPAN"
         )
+    # Once more, after everything was read: a revocation meanwhile holds for what leaves now.
+    current = _visible_versions(engine, scope, document_id)
+    if current is None:
+        raise NotFound
     block = _block_at(document, span)
     quote = span.of(text)
     return SourceView(

@@ -1,7 +1,7 @@
 """THE ONLINE STORY: from a pinned request to a proven answer or an honest refusal. Read it top to bottom.
 
     rank:    legs → relevance floor → fusion → rights → collapse → cosines → rerank
-    answer:  rules → rank → gate → pack → propose → conflict → verify → rights again
+    answer:  rules → rank → gate → pack → propose → conflict → verify → rights again, or start over
 
 Each step is a room of its own and knows nothing of the others; only this file knows their order.
 `entry.py` stands before it: it pins the generation, looks into the cache and keeps the trace.
@@ -14,7 +14,16 @@ from concurrent.futures import Executor
 from concurrent.futures import TimeoutError as FutureTimeout
 from dataclasses import dataclass, replace
 
-from service.domain.answers import Candidate, Evidence, Gap, GroundedAnswer, Question, Reason, Retrieval
+from service.domain.answers import (
+    Candidate,
+    Evidence,
+    Gap,
+    GroundedAnswer,
+    Outcome,
+    Question,
+    Reason,
+    Retrieval,
+)
 from service.domain.generations import Pin
 from service.domain.ports import Embedder, Engine
 from service.domain.retrieval import FoundChunk, LegResult, Vector
@@ -39,12 +48,16 @@ _SEARCH_S, _EMBED_S, _LOOKUP_S = 5.0, 2.0, 2.0  # most seconds of the request's 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """One request on its way: everything fixed before the first query."""
+    """One request on its way: everything fixed before the first query.
+
+    `epoch` is the access epoch as it was then: what is found under it may only be cached under it.
+    """
 
     question: Question
     analysis: Analysis
     scope: Scope
     pin: Pin
+    epoch: int
     profile: RankingProfile
     deadline: Deadline
     trace: Recorder
@@ -52,9 +65,10 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Ranked:
-    """What retrieval and ranking found, best first. `bm25` holds raw scores, for inspection only."""
+    """What was found, best first, and all `documents` in it. `bm25` holds raw scores, for inspection only."""
 
     candidates: tuple[Candidate, ...] = ()
+    documents: frozenset[str] = frozenset()
     chunks: Mapping[str, FoundChunk] | None = None
     failed_legs: frozenset[str] = frozenset()
     vector: Vector | None = None
@@ -72,13 +86,21 @@ class Story:
     count_tokens: Callable[[str], int]
     executor: Executor
 
-    def answer(self, request: Request) -> GroundedAnswer:
+    def answer(self, request: Request) -> Outcome:
         """An answer whose every claim is proven, or a no-answer that says which condition failed."""
         refused = self._rules(request)
         if refused is not None:
-            return self.no_answer(request, refused)
+            return Outcome(self.no_answer(request, refused))
 
         ranked = self.rank(request)
+        answer = self._decide(request, ranked)
+        if not self.still_allowed(request, ranked.documents):
+            # A revocation came in while we worked: start over, since a refusal may speak of its documents as well as
+            # an answer. Each round needs another revocation, and the deadline bounds them all.
+            return self.answer(request)
+        return Outcome(answer, ranked.documents)
+
+    def _decide(self, request: Request, ranked: Ranked) -> GroundedAnswer:
         usable, decision = self._gate(request, ranked)
         if decision.reason is not None:
             return self.no_answer(request, decision.reason, decision.gap)
@@ -87,7 +109,7 @@ class Story:
         proposal = self._propose(request, packed, ranked)
         if not proposal.claims:
             return self.no_answer(
-                request, Reason.EVIDENCE_BELOW_THRESHOLD, _nothing_quotable(request.analysis)
+                request, Reason.EVIDENCE_BELOW_THRESHOLD, evidence.nothing_quotable(request.analysis.terms)
             )
 
         conflict = self._conflict(request, proposal, packed)
@@ -99,10 +121,6 @@ class Story:
         verdict = self.verify(request, answer, packed)
         if verdict.fault is not None:
             return replace(self.no_answer(request, Reason.CITATION_VALIDATION_FAILED), fault=verdict.fault)
-        if not self.still_allowed(request, answer):
-            # A revocation came in while we worked. For this caller its documents are gone: start over. Each
-            # round needs another revocation, and the deadline bounds them all.
-            return self.answer(request)
         return answer
 
     def rank(self, request: Request) -> Ranked:
@@ -132,9 +150,12 @@ class Story:
             stage.detail = {"ranks": {c.chunk_id: c.ranks for c in fused}}
 
         with trace.stage("rights", len(fused)) as stage:
-            allowed = self.allowed(request, {chunks[c.chunk_id].document_id for c in fused})
+            asked = {chunks[c.chunk_id].document_id for c in fused}
+            allowed = self.allowed(request, asked)
             fused = tuple(c for c in fused if chunks[c.chunk_id].document_id in allowed)
             stage.went_out = len(fused)
+            if allowed != asked:
+                trace.cacheable = False  # The chunks do not carry what the registry says yet.
 
         with trace.stage("collapse", len(fused)) as stage:
             unique, duplicates = fusion.collapse_identical(fused, chunks, fold)
@@ -155,6 +176,7 @@ class Story:
             }
         return Ranked(
             candidates=ordered,
+            documents=allowed,
             chunks=chunks,
             failed_legs=frozenset(r.leg for r in results if r.error),
             vector=vector,
@@ -172,10 +194,8 @@ class Story:
             stage.detail = {"fault": verdict.fault, "claim": verdict.claim, "why": verdict.detail}
         return verdict
 
-    def still_allowed(self, request: Request, answer: GroundedAnswer) -> bool:
-        """The last look at the registry: may every document behind the answer be seen at this moment?"""
-        documents = {source.document_id for source in answer.sources}
-        documents |= {c.document_id for claim in answer.claims for c in claim.citations}
+    def still_allowed(self, request: Request, documents: frozenset[str]) -> bool:
+        """The last look at the registry: may every one of the documents be seen at this moment?"""
         with request.trace.stage("rights_again", len(documents)) as stage:
             allowed = self.allowed(request, documents)
             stage.went_out = len(allowed)
@@ -373,11 +393,3 @@ class Story:
 def snapshot(request: Request) -> Retrieval:
     """The one generation this request speaks of."""
     return Retrieval(request.pin.generation.corpus_version, request.pin.generation.name)
-
-
-def _nothing_quotable(analysis: Analysis) -> Gap:
-    return Gap(
-        "No sentence or row of the evidence states a value that would answer the question.",
-        analysis.terms,
-        "Name the quantity, unit or version you mean.",
-    )

@@ -27,6 +27,9 @@ class Recorder:
     trace_id: str
     stages: list[StageRecord] = field(default_factory=list)
     degraded: list[str] = field(default_factory=list)
+    # False once a part failed, or the index was seen to lag behind the registry: such a result holds for this
+    # request, but must not be given to a later one.
+    cacheable: bool = True
     header: dict[str, Any] = field(default_factory=dict)
     documents: set[str] = field(default_factory=set)
 
@@ -42,6 +45,7 @@ class Recorder:
 
     def degrade(self, part: str) -> None:
         """Notes a part that did not do its work; a degraded result is never cached."""
+        self.cacheable = False
         if part not in self.degraded:
             self.degraded.append(part)
 

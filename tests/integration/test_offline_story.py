@@ -74,7 +74,7 @@ class Desk:
 
     def change(self, document_id: str, **changes: Any) -> int:
         changed = change_rights(
-            self.engine, CORPUS, document_id, lambda entry: dataclasses.replace(entry, **changes), who="test", now="2026-12-01T00:00:00Z"
+            self.engine, CORPUS, document_id, lambda entry: dataclasses.replace(entry, **changes), action="test", who="test", now="2026-12-01T00:00:00Z"
         )  # fmt: skip
         return changed.chunks
 
@@ -264,7 +264,7 @@ def test_a_change_of_rights_spreads_to_every_generation_and_survives_a_rollback(
     epoch = desk.engine.registry.epoch()
     hr = Access("demo", frozenset({"public"}), frozenset({"group:hr"}))
     assert desk.change("warranty.md", access=hr) == 4, "two chunks in each of two generations"
-    assert desk.engine.registry.epoch() == epoch + 1
+    assert desk.engine.registry.epoch() == epoch + 2, "before and after the spread"
     for version in ("live", first.corpus_version, second.corpus_version):
         assert desk.found("warranty", version=version) == set()
         assert desk.found("warranty", HR, version=version) == {"warranty.md"}

@@ -16,6 +16,8 @@ from service.domain.rights import Scope
 
 # Elasticsearch's own limits for one search.
 MAX_WINDOW = 10_000
+# Labels or subjects of one tenant that are listed; a tenant with more gets cache keys of whole scopes.
+MAX_NAMES = 10_000
 
 Body = dict[str, Any]
 
@@ -56,6 +58,18 @@ def any_visible_body(scope: Scope, timeout_s: float) -> Body:
         "timeout": _milliseconds(timeout_s),
         "_source": False,
         "query": {"bool": {"filter": [_filter(scope)]}},
+    }
+
+
+def rights_in_use_body(tenant: str, timeout_s: float) -> Body:
+    """Which labels and subjects a tenant's chunks carry: no chunk is found, no count is used."""
+    fields = {name: f"access.{name}" for name in ("labels", "allow", "deny")}
+    return {
+        "size": 0,
+        "track_total_hits": False,
+        "timeout": _milliseconds(timeout_s),
+        "query": {"bool": {"filter": [{"term": {"access.tenant": tenant}}]}},
+        "aggs": {name: {"terms": {"field": f, "size": MAX_NAMES}} for name, f in fields.items()},
     }
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from elasticsearch import Elasticsearch
 
 from service.adapters.elastic.archive import ElasticArchive
+from service.adapters.elastic.audit import ElasticAudit
 from service.adapters.elastic.builds import ElasticBuilds
 from service.adapters.elastic.client import translated
 from service.adapters.elastic.erasing import erase
@@ -30,6 +31,7 @@ def assemble(client: Elasticsearch, prefix: str) -> Engine:
         prefix=prefix,
         archive=ElasticArchive(system),
         registry=ElasticRegistry(system),
+        audit=ElasticAudit(system),
         generations=ElasticGenerations(client, prefix),
         retrieval=ElasticRetrieval(client, prefix),
         builds=ElasticBuilds(system),

@@ -16,14 +16,16 @@ from service.adapters.elastic.bodies import (
     fetch_body,
     leg_body,
     msearch_lines,
+    rights_in_use_body,
     similarities_body,
 )
 from service.adapters.elastic.client import translated
 from service.adapters.names import alias_of, generation_of
 from service.domain.generations import Generation
 from service.domain.retrieval import FoundChunk, Hit, KnnLeg, Leg, LegResult, Vector
-from service.domain.rights import Scope
+from service.domain.rights import RightsInUse, Scope
 from service.errors import GenerationGone, Unavailable
+from service.text.wellformed import storable
 
 # How many more neighbours than asked for are read, so that ties at the end can be settled by chunkId.
 _TIE_MARGIN = 8
@@ -83,6 +85,20 @@ class ElasticRetrieval:
 
     def any_visible(self, generation: Generation, scope: Scope, timeout_s: float) -> bool:
         return bool(self._named(generation, any_visible_body(scope, timeout_s), timeout_s))
+
+    def rights_in_use(self, generation: Generation, tenant: str, timeout_s: float) -> RightsInUse | None:
+        body = rights_in_use_body(tenant if storable(tenant) else "", timeout_s)
+        with translated("listing rights in use"):
+            answer = self._online(timeout_s).search(
+                index=generation.name, allow_partial_search_results=False, **_parameters(body)
+            )
+        if answer["timed_out"]:
+            raise Unavailable("Listing the rights in use took too long.")
+        found = answer["aggregations"]
+        if any(part["sum_other_doc_count"] for part in found.values()):
+            return None
+        names = {key: frozenset(b["key"] for b in part["buckets"]) for key, part in found.items()}
+        return RightsInUse(names["labels"], names["allow"] | names["deny"])
 
     def fetch(
         self, generation: Generation, chunk_ids: Sequence[str], scope: Scope, timeout_s: float

@@ -12,7 +12,7 @@ from service.adapters.elastic.client import error_type, translated
 from service.adapters.elastic.mappings import CURRENT, system_body
 from service.errors import Misconfigured
 
-SYSTEM = ("archive", "registry", "builds")
+SYSTEM = ("archive", "registry", "audit", "builds")
 
 
 def key_id(*key: str) -> str:
@@ -39,8 +39,9 @@ class SystemIndices:
     def ensure(self, kind: str, index: str | None = None) -> str:
         """The index's name, once it exists with the mapping version this code was written for.
 
-        Safe to run from several processes at once: the loser of a race finds the winner's index.
-        Raises Misconfigured when the index has another mapping version.
+        Safe to run from several processes at once: the loser of a race finds the winner's index. A later
+        mapping version only ever adds fields, so an older index is brought up to date where it stands.
+        Raises Misconfigured when the index was made by a later release.
         """
         name = index or self.name(kind)
         if name in self._ready:
@@ -70,10 +71,15 @@ class SystemIndices:
         except NotFoundError:
             return False
         version = found[name]["mappings"].get("_meta", {}).get("version")
-        if version != CURRENT[kind]:
+        if not isinstance(version, int) or version > CURRENT[kind]:
             raise Misconfigured(
-                f"Index {name} has mapping version {version}, this release needs {CURRENT[kind]}. Move its "
-                "records to a new index of that name, or set another prefix and ingest again."
+                f"Index {name} has mapping version {version}, this release knows {CURRENT[kind]}. Run the "
+                "release that made it, or set another prefix and ingest again."
+            )
+        if version < CURRENT[kind]:
+            mappings = system_body(kind)["mappings"]
+            self.client.indices.put_mapping(
+                index=name, properties=mappings["properties"], meta=mappings["_meta"]
             )
         return True
 

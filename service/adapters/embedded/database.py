@@ -22,12 +22,13 @@ _Value = TypeVar("_Value", str, int)
 
 
 class Database:
-    """A file with a schema. `create=False` never makes the file: a removed generation must stay removed."""
+    """A file with a schema, its statements by version. `create=False` never makes the file: a removed generation
+    must stay removed."""
 
-    def __init__(self, path: Path, schema: Sequence[str], version: int, *, create: bool) -> None:
+    def __init__(self, path: Path, schema: Sequence[Sequence[str]], *, create: bool) -> None:
         self.path = path
         self._schema = schema
-        self._version = version
+        self._version = len(schema)
         self._create = create
         self._own = threading.local()
 
@@ -103,10 +104,11 @@ class Database:
     def _migrate(self, connection: sqlite3.Connection) -> None:
         connection.execute("BEGIN IMMEDIATE")
         try:
-            if connection.execute("PRAGMA user_version").fetchone()[0] == 0:
-                for statement in self._schema:
+            found = connection.execute("PRAGMA user_version").fetchone()[0]
+            for part in self._schema[found:]:
+                for statement in part:
                     connection.execute(statement)
-                connection.execute(f"PRAGMA user_version = {self._version}")
+            connection.execute(f"PRAGMA user_version = {max(found, self._version)}")
             connection.execute("COMMIT")
         except BaseException:
             _end(connection, "ROLLBACK")
@@ -115,7 +117,7 @@ class Database:
 
     def _check_version(self, connection: sqlite3.Connection) -> None:
         found = connection.execute("PRAGMA user_version").fetchone()[0]
-        if found == 0 and self._create:
+        if found < self._version and self._create:
             self._migrate(connection)
         elif found != self._version:
             raise Misconfigured(

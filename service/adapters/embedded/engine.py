@@ -7,6 +7,7 @@ import shutil
 from pathlib import Path
 
 from service.adapters.embedded.archive import EmbeddedArchive
+from service.adapters.embedded.audit import EmbeddedAudit
 from service.adapters.embedded.builds import EmbeddedBuilds
 from service.adapters.embedded.folders import Folders
 from service.adapters.embedded.generations import EmbeddedGenerations
@@ -27,6 +28,7 @@ def assemble(root: Path, prefix: str) -> Engine:
         prefix=prefix,
         archive=EmbeddedArchive(folders.stores),
         registry=EmbeddedRegistry(folders.stores),
+        audit=EmbeddedAudit(folders.stores),
         generations=EmbeddedGenerations(folders),
         retrieval=EmbeddedRetrieval(folders),
         builds=EmbeddedBuilds(folders.stores),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from service.adapters.embedded.database import Database
-from service.adapters.embedded.schema import CHUNKS, CHUNKS_VERSION, STORES, STORES_VERSION
+from service.adapters.embedded.schema import CHUNKS, STORES
 
 
 class Folders:
@@ -13,7 +13,7 @@ class Folders:
 
     def __init__(self, root: Path) -> None:
         self.root = root
-        self.stores = Database(root / "stores.sqlite3", STORES, STORES_VERSION, create=True)
+        self.stores = Database(root / "stores.sqlite3", STORES, create=True)
         self._chunks: dict[str, Database] = {}
 
     def of(self, generation: str) -> Path:
@@ -23,7 +23,7 @@ class Folders:
         """The generation's chunks; using them raises GenerationGone when there are none."""
         path = self.of(generation) / "chunks.sqlite3"
         # setdefault is atomic: two threads get the same object.
-        return self._chunks.setdefault(generation, Database(path, CHUNKS, CHUNKS_VERSION, create=False))
+        return self._chunks.setdefault(generation, Database(path, (CHUNKS,), create=False))
 
     def sealed(self, generation: str) -> Path:
         """The BM25 index and the vectors, once sealed."""

@@ -18,12 +18,12 @@ from service.adapters.embedded.database import groups
 from service.adapters.embedded.folders import Folders
 from service.adapters.embedded.generations import known
 from service.adapters.embedded.ranking import Ranked, anchors, bm25, cosines, knn
-from service.adapters.embedded.rights import visible_classes
+from service.adapters.embedded.rights import rights_in_use, visible_classes
 from service.adapters.embedded.snapshot import Places, Snapshot
 from service.adapters.names import alias_of, generation_of
 from service.domain.generations import Generation
 from service.domain.retrieval import AnchorLeg, Bm25Leg, FoundChunk, Hit, Leg, LegResult, Vector
-from service.domain.rights import Scope
+from service.domain.rights import RightsInUse, Scope
 from service.errors import GenerationGone, Unavailable
 
 
@@ -73,6 +73,10 @@ class EmbeddedRetrieval:
             return bool(
                 connection.execute(f"SELECT 1 FROM chunk WHERE {condition} LIMIT 1", parameters).fetchone()
             )
+
+    def rights_in_use(self, generation: Generation, tenant: str, timeout_s: float) -> RightsInUse | None:
+        with self._reading(generation) as connection:
+            return rights_in_use(connection, tenant)
 
     def fetch(
         self, generation: Generation, chunk_ids: Sequence[str], scope: Scope, timeout_s: float

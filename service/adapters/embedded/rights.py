@@ -8,7 +8,7 @@ import sqlite3
 from service.access.compile import sql_condition
 from service.access.rules import from_json
 from service.adapters.acceptance import askable_scope
-from service.domain.rights import Access, Scope
+from service.domain.rights import Access, RightsInUse, Scope
 
 
 def class_of(connection: sqlite3.Connection, access: Access) -> int:
@@ -33,6 +33,20 @@ def access_of(tenant: str, labels: str, allow: str, deny: str) -> Access:
     return from_json(
         {"tenant": unescape(tenant)}
         | {key: [unescape(name) for name in json.loads(value)] for key, value in lists.items()}
+    )
+
+
+def rights_in_use(connection: sqlite3.Connection, tenant: str) -> RightsInUse:
+    """The labels and subjects that the tenant's chunks carry now; a class without chunks counts for nothing."""
+    rows = connection.execute(
+        "SELECT labels, allow, deny FROM access_class WHERE tenant = ?"
+        " AND EXISTS (SELECT 1 FROM chunk WHERE chunk.access_class = access_class.id)",
+        (escape(tenant),),
+    ).fetchall()
+    classes = [access_of(escape(tenant), *lists) for lists in rows]
+    return RightsInUse(
+        labels=frozenset().union(*(c.labels for c in classes)),
+        subjects=frozenset().union(*(c.allow | c.deny for c in classes)),
     )
 
 

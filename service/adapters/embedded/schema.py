@@ -2,28 +2,34 @@
 
 from __future__ import annotations
 
-STORES_VERSION = 1
+# Each part takes a file one version on: a file made by an earlier release gets the parts it lacks.
 STORES = (
-    """CREATE TABLE document (
-        document_id TEXT NOT NULL, document_version TEXT NOT NULL, record TEXT NOT NULL,
-        PRIMARY KEY (document_id, document_version)) WITHOUT ROWID""",
-    """CREATE TABLE entry (
-        corpus TEXT NOT NULL, document_id TEXT NOT NULL, record TEXT NOT NULL, mark INTEGER NOT NULL,
-        PRIMARY KEY (corpus, document_id)) WITHOUT ROWID""",
-    "CREATE TABLE profile (corpus TEXT PRIMARY KEY, record TEXT NOT NULL) WITHOUT ROWID",
-    "CREATE TABLE epoch (one INTEGER PRIMARY KEY CHECK (one = 1), value INTEGER NOT NULL)",
-    """CREATE TABLE manifest (
-        generation TEXT PRIMARY KEY, corpus TEXT NOT NULL, number INTEGER NOT NULL,
-        record TEXT NOT NULL, mark INTEGER NOT NULL)""",
-    "CREATE TABLE trace (trace_id TEXT PRIMARY KEY, saved_at REAL NOT NULL, record TEXT NOT NULL)",
-    "CREATE INDEX trace_saved_at ON trace (saved_at)",
-    "CREATE TABLE generation (name TEXT PRIMARY KEY) WITHOUT ROWID",
-    """CREATE TABLE alias (
-        alias TEXT NOT NULL, generation TEXT NOT NULL REFERENCES generation (name),
-        PRIMARY KEY (alias, generation)) WITHOUT ROWID""",
+    (
+        """CREATE TABLE document (
+            document_id TEXT NOT NULL, document_version TEXT NOT NULL, record TEXT NOT NULL,
+            PRIMARY KEY (document_id, document_version)) WITHOUT ROWID""",
+        """CREATE TABLE entry (
+            corpus TEXT NOT NULL, document_id TEXT NOT NULL, record TEXT NOT NULL, mark INTEGER NOT NULL,
+            PRIMARY KEY (corpus, document_id)) WITHOUT ROWID""",
+        "CREATE TABLE profile (corpus TEXT PRIMARY KEY, record TEXT NOT NULL) WITHOUT ROWID",
+        "CREATE TABLE epoch (one INTEGER PRIMARY KEY CHECK (one = 1), value INTEGER NOT NULL)",
+        """CREATE TABLE manifest (
+            generation TEXT PRIMARY KEY, corpus TEXT NOT NULL, number INTEGER NOT NULL,
+            record TEXT NOT NULL, mark INTEGER NOT NULL)""",
+        "CREATE TABLE trace (trace_id TEXT PRIMARY KEY, saved_at REAL NOT NULL, record TEXT NOT NULL)",
+        "CREATE INDEX trace_saved_at ON trace (saved_at)",
+        "CREATE TABLE generation (name TEXT PRIMARY KEY) WITHOUT ROWID",
+        """CREATE TABLE alias (
+            alias TEXT NOT NULL, generation TEXT NOT NULL REFERENCES generation (name),
+            PRIMARY KEY (alias, generation)) WITHOUT ROWID""",
+    ),
+    (
+        """CREATE TABLE change (
+            corpus TEXT NOT NULL, document_id TEXT NOT NULL, sequence INTEGER NOT NULL, record TEXT NOT NULL,
+            PRIMARY KEY (corpus, document_id, sequence)) WITHOUT ROWID""",
+    ),
 )
 
-CHUNKS_VERSION = 1
 # `place` is a chunk's row in the vectors file and its number in the BM25 index, in the order of chunk ids;
 # NULL until the generation is sealed. `writes` counts batches of chunks, so that `seal` notices one that came
 # meanwhile; `revision` counts changes of rights, so that readers know when to look anew.

@@ -17,6 +17,7 @@ from service.domain.answers import (
     ClaimFault,
     Gap,
     GroundedAnswer,
+    Outcome,
     Reason,
     Retrieval,
     SearchResult,
@@ -24,7 +25,7 @@ from service.domain.answers import (
 from service.domain.documents import Span
 from service.domain.rights import Scope
 from service.errors import DeadlineExceeded
-from service.online.caching import cache_key, dump_answer, dump_search, load_answer, load_search
+from service.online.caching import cache_key, dump_outcome, dump_search, load_outcome, load_search
 from service.online.deadline import Deadline
 from service.online.tracing import Recorder
 from tests.unit.online.test_answering import evidence
@@ -105,7 +106,8 @@ REFUSED = replace(
 
 @pytest.mark.parametrize("answer", [answered(), REFUSED], ids=["answered", "refused"])
 def test_an_answer_comes_back_as_it_was(answer: GroundedAnswer) -> None:
-    assert load_answer(dump_answer(answer)) == answer
+    outcome = Outcome(answer, frozenset({"d1", "d2"}))
+    assert load_outcome(dump_outcome(outcome)) == outcome
 
 
 def test_a_search_result_comes_back_as_it_was() -> None:
@@ -113,20 +115,20 @@ def test_a_search_result_comes_back_as_it_was() -> None:
     assert load_search(dump_search(result)) == result
 
 
-DATA = dump_answer(answered())
+DATA = dump_outcome(Outcome(answered()))
 
 
 @pytest.mark.parametrize(
-    "data", [b"", b"null", b"[]", b"{}", b"\xff\xfe", b"[" * 100_000, dump_answer(REFUSED)[:-3]]
+    "data", [b"", b"null", b"[]", b"{}", b"\xff\xfe", b"[" * 100_000, dump_outcome(Outcome(REFUSED))[:-3]]
 )
 def test_what_is_no_entry_is_a_miss(data: bytes) -> None:
-    assert load_answer(data) is None
+    assert load_outcome(data) is None
     assert load_search(data) is None
 
 
 @given(st.integers(0, len(DATA) - 1))
 def test_a_truncated_entry_is_a_miss(length: int) -> None:
-    assert load_answer(DATA[:length]) is None
+    assert load_outcome(DATA[:length]) is None
 
 
 # ── deadline ───────────────────────────────────────────────────────────────────────────────────────────
