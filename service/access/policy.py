@@ -8,9 +8,16 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import unicodedata
 
 from service.domain.rights import EVERYONE, PUBLIC_LABEL, Access, Principal, RightsInUse, Scope
+
+# Unicode's Default_Ignorable_Code_Point: joiners, zero-width spaces, marks of direction, variation selectors, fillers.
+_INVISIBLE = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"
+    "\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufff8\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
 
 
 def visible(access: Access, scope: Scope) -> bool:
@@ -59,8 +66,16 @@ def scope_hash(scope: Scope) -> str:
 
 
 def normalise_name(value: str) -> str:
-    """One spelling for a tenant, label or subject: NFKC (width), case folded, runs of space made one."""
-    return " ".join(unicodedata.normalize("NFKC", value).casefold().split())
+    """One spelling for a tenant, label or subject, the same for rules and tokens; normalised again it is the same.
+
+    NFKC (width), case folded, characters that show nothing left out (Unicode's NFKC_Casefold), runs of space made
+    one. So `ß` is `ss` and the Kelvin sign `k`; dotless `ı` is no `i`, nor is a letter of another script.
+    """
+    while True:
+        seen = _INVISIBLE.sub("", unicodedata.normalize("NFKC", value).casefold())
+        if (name := " ".join(seen.split())) == value:
+            return name
+        value = name
 
 
 def principal_of(

@@ -1,8 +1,7 @@
-"""Access rules as people write them: a mapping in front matter, a folder's `access.toml`, or `--access`.
+"""Access rules as people write them: a mapping in front matter, beside a document, in a folder, or `--access`.
 
-Nearest wins: front matter over a `[[rule]]` of the nearest `access.toml`, over that file's `[default]`, over
-the next `access.toml` up, over `--access`, over the corpus's own `default_access`. The last matching
-`[[rule]]` of one file counts. Nothing found → the document is refused: rights are never guessed.
+Nearest wins; docs/documents.md has the one list of what goes before what. Nothing found → the document is
+refused: rights are never guessed.
 """
 
 from __future__ import annotations
@@ -33,6 +32,8 @@ def read_access(rule: Mapping[str, Any], *, tenant: str, where: str) -> Access:
     own_tenant = rule.get("tenant", tenant)
     if not isinstance(own_tenant, str) or not normalise_name(own_tenant):
         raise InvalidAccess(f"{where}: `tenant` must be a non-empty string.")
+    if _half_a_pair(own_tenant):
+        raise InvalidAccess(f"{where}: `tenant` has half a surrogate pair: no character.")
     labels = frozenset(normalise_name(value) for value in _names(rule, "labels", where))
     return Access(
         tenant=normalise_name(own_tenant),
@@ -52,13 +53,21 @@ def _names(rule: Mapping[str, Any], key: str, where: str) -> list[str]:
     values = rule.get(key, [])
     if not isinstance(values, list) or not all(isinstance(v, str) and normalise_name(v) for v in values):
         raise InvalidAccess(f"{where}: `{key}` must be a list of non-empty strings.")
+    if any(map(_half_a_pair, values)):
+        raise InvalidAccess(f"{where}: a name in `{key}` has half a surrogate pair: no character.")
     return values
 
 
+def _half_a_pair(name: str) -> bool:
+    """Half a UTF-16 pair, as an escape in JSON or YAML can write it: no engine could store the name."""
+    return any("\ud800" <= character <= "\udfff" for character in name)
+
+
 def _subject(value: str, where: str) -> str:
+    """`group:` or `user:` and the name, which may hold colons itself: only the first one parts the two."""
     name = normalise_name(value)
-    kind, separator, rest = name.partition(":")
-    if name == EVERYONE or (separator and kind in {"user", "group"} and rest.strip()):
+    kind, _, rest = name.partition(":")
+    if name == EVERYONE or (kind in {"user", "group"} and rest.strip()):
         return name if name == EVERYONE else f"{kind}:{rest.strip()}"
     raise InvalidAccess(f'{where}: {value!r} is not a subject; write "group:<name>", "user:<name>" or "*".')
 

@@ -7,7 +7,7 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
 
 from service.access.policy import normalise_name
 from service.domain.generations import check_corpus_name
@@ -43,6 +43,9 @@ class CorpusProfile(BaseModel):
     title: str = ""
     locale: str = ""
     tenant: str = "demo"
+    single_tenant: bool = Field(
+        False, description="Refuses documents of another tenant, so that its indices hold this one only."
+    )
     default_access: dict[str, Any] | None = Field(
         None,
         description="Rights of documents without a rule of their own; without it such documents are refused.",
@@ -60,6 +63,12 @@ class CorpusProfile(BaseModel):
         if not normalise_name(value):
             raise ValueError("must not be empty")
         return normalise_name(value)
+
+    @model_validator(mode="after")
+    def _one_tenant_is_named(self) -> CorpusProfile:
+        if self.single_tenant and "tenant" not in self.model_fields_set:
+            raise ValueError("single_tenant needs `tenant`, the one that the corpus is kept for")
+        return self
 
 
 def read_corpus_profile(folder: Path) -> CorpusProfile | None:

@@ -1,4 +1,8 @@
-"""`access.toml`: rights for everything below a folder, by glob; the nearest file speaks first."""
+"""Rights that stand beside documents: a sidecar for one file, `access.toml` for all below a folder, by glob.
+
+A file that is there and cannot be meant, read or trusted refuses its documents: what it says is not known, and a
+wider rule may not stand in for it.
+"""
 
 from __future__ import annotations
 
@@ -9,24 +13,39 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 from typing import Any
 
+from service.access.policy import normalise_name
 from service.errors import InvalidAccess
 
 FILE = "access.toml"
+SIDECAR = ".access.toml"  # behind a document's whole name: report.pdf → report.pdf.access.toml
+
+
+@dataclass(frozen=True, slots=True)
+class _Listing:
+    """What stands in a folder, by the one spelling of names: what is nearly the name of a rights file is found too."""
+
+    names: Mapping[str, frozenset[str]]
+    files: frozenset[str]
+    stems: frozenset[str]
 
 
 @dataclass(slots=True)
 class FolderRules:
-    """Rules of one source tree; each `access.toml` is read once."""
+    """Rules of one source tree; each folder is listed, and each `access.toml` read, once."""
 
     root: Path
     _read: dict[Path, Mapping[str, Any] | None] = field(default_factory=dict)
+    _listed: dict[Path, _Listing] = field(default_factory=dict)
 
     def rule_for(self, path: Path) -> tuple[Mapping[str, Any] | None, str]:
-        """The rule that holds for a file, and where it stands; (None, "") when no file up to the root has one.
+        """The rule that holds for a file, and where it stands; (None, "") when nothing up to the root gives one.
 
-        In the nearest `access.toml` the last matching `[[rule]]` wins over its `[default]`; a file that has
-        neither for this path leaves the word to the next one up.
+        The file's sidecar goes before every `access.toml`. In the nearest of those the last matching `[[rule]]`
+        wins over its `[default]`; one that has neither for this path leaves the word to the next one up.
         """
+        beside = self._sidecar(path)
+        if beside is not None:
+            return _toml(beside), beside.name
         folder = path.parent
         while True:
             rules = self._rules(folder)
@@ -42,11 +61,76 @@ class FolderRules:
                 return None, ""
             folder = folder.parent
 
+    def has_sidecar(self, path: Path) -> bool:
+        """Whether a rights file stands beside this file. Raises InvalidAccess as `rule_for` does."""
+        return self._sidecar(path) is not None
+
+    def belongs_to_nothing(self, sidecar: Path) -> bool:
+        """Whether a file with a sidecar's name stands beside no file that it could be meant for."""
+        owner = normalise_name(normalise_name(sidecar.name).removesuffix(SIDECAR))
+        here = self._listing(sidecar.parent)
+        return owner not in here.files and owner not in here.stems
+
+    def _sidecar(self, path: Path) -> Path | None:
+        wanted, stem = path.name + SIDECAR, normalise_name(path.stem)
+        here = self._listing(path.parent)
+        # `report.access.toml` beside `report.pdf` means it too, unless it is the sidecar of a file `report`.
+        if stem not in here.files and (short := here.names.get(normalise_name(path.stem + SIDECAR))):
+            raise InvalidAccess(f"its rights stand in {min(short)!r}; the name must be {wanted!r}.")
+        return self._spelt(path.parent, wanted)
+
     def _rules(self, folder: Path) -> Mapping[str, Any] | None:
         if folder not in self._read:
-            path = folder / FILE
-            self._read[folder] = _load(path) if path.is_file() else None
+            path = self._spelt(folder, FILE)
+            self._read[folder] = None if path is None else _load(path)
         return self._read[folder]
+
+    def _spelt(self, folder: Path, wanted: str) -> Path | None:
+        """The rights file of that name, or None. Raises InvalidAccess where it is spelt otherwise, or no file here."""
+        found = self._listing(folder).names.get(normalise_name(wanted), frozenset())
+        for other in sorted(found - {wanted}):
+            raise InvalidAccess(f"its rights stand in {other!r}; the name must be {wanted!r}.")
+        if not found:
+            return None
+        path = folder / wanted
+        if not below(self.root.resolve(), path):
+            raise InvalidAccess(f"{path}: a link that leads out of the source is not followed.")
+        if not path.is_file():
+            raise InvalidAccess(f"{path}: its rights should stand there, and it is no file.")
+        return path
+
+    def _listing(self, folder: Path) -> _Listing:
+        if folder not in self._listed:
+            self._listed[folder] = _list(folder)
+        return self._listed[folder]
+
+
+def is_sidecar(name: str) -> bool:
+    """Whether a file of this name is meant as a sidecar, however it is spelt."""
+    return normalise_name(name).endswith(SIDECAR)
+
+
+def below(real_root: Path, path: Path) -> bool:
+    """Whether the path leads, through whatever links, to a place below the root."""
+    try:
+        return real_root in path.resolve().parents
+    except (OSError, RuntimeError, ValueError):  # a link to itself; a NUL in the name
+        return False
+
+
+def _list(folder: Path) -> _Listing:
+    names: dict[str, frozenset[str]] = {}
+    files = []
+    for path in folder.iterdir() if folder.is_dir() else ():
+        key = normalise_name(path.name)
+        names[key] = names.get(key, frozenset()) | {path.name}
+        if not path.is_dir():
+            files.append(path)
+    return _Listing(
+        names,
+        frozenset(normalise_name(path.name) for path in files),
+        frozenset(normalise_name(path.stem) for path in files if not is_sidecar(path.name)),
+    )
 
 
 def _matches(relative: PurePosixPath, pattern: str) -> bool:
@@ -57,10 +141,7 @@ def _matches(relative: PurePosixPath, pattern: str) -> bool:
 
 
 def _load(path: Path) -> Mapping[str, Any]:
-    try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InvalidAccess(f"{path}: {error}") from None
+    data = _toml(path)
     if set(data) - {"default", "rule"} or not isinstance(data.get("default", {}), dict):
         raise InvalidAccess(f"{path}: only [default] and [[rule]] may stand here.")
     rules = data.get("rule", [])
@@ -69,3 +150,12 @@ def _load(path: Path) -> Mapping[str, Any]:
     ):
         raise InvalidAccess(f"{path}: every [[rule]] needs a `match` glob.")
     return data
+
+
+def _toml(path: Path) -> Mapping[str, Any]:
+    try:
+        return tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise InvalidAccess(f"{path}: {error}.") from None
+    except OSError as error:
+        raise InvalidAccess(f"{path}: cannot be read ({error.strerror}).") from None

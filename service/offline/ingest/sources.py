@@ -14,7 +14,7 @@ from service.domain.rights import Access
 from service.domain.sources import ParsedDocument, SourceFault, SourceItem
 from service.errors import AttestError, InvalidAccess, SourceUnreadable
 from service.offline.ingest.folder_rules import FILE as ACCESS_FILE
-from service.offline.ingest.folder_rules import FolderRules
+from service.offline.ingest.folder_rules import SIDECAR, FolderRules, below, is_sidecar
 from service.profiles.corpus import FILE as CORPUS_FILE
 from service.profiles.corpus import CorpusProfile
 from service.text.wellformed import storable
@@ -73,8 +73,14 @@ def _folder(root: Path) -> Iterator[SourceItem | SourceFault]:
             continue
         if path.name in (ACCESS_FILE, CORPUS_FILE):
             continue
-        if not _below(real_root, path):
+        if not below(real_root, path):
             yield SourceFault(str(relative), "a link that leads out of the source is not followed")
+        elif is_sidecar(path.name):
+            if rules.belongs_to_nothing(path):
+                yield SourceFault(
+                    str(relative),
+                    f"its rights are for {path.name[: -len(SIDECAR)]!r}, and no such file is here",
+                )
         elif path.suffix.lower() in MEDIA_TYPES:
             yield _file(path, relative.as_posix(), rules)
         # Everything else (images, licences, code) is no document and no fault either.
@@ -109,12 +115,17 @@ def _file(path: Path, name: str, rules: FolderRules) -> SourceItem | SourceFault
 
 def _jsonl(path: Path) -> Iterator[SourceItem | SourceFault]:
     try:
+        if FolderRules(path.parent).has_sidecar(path):
+            yield SourceFault(path.name, "JSONL has no rights file of its own; give its lines `access`")
+            return
         with path.open("rb") as lines:
             for number, line in enumerate(lines, 1):
                 if line.strip():
                     yield _json_line(path, number, line)
     except OSError as error:
         yield SourceFault(path.name, f"cannot be read: {error.strerror}")
+    except InvalidAccess as error:
+        yield SourceFault(path.name, error.message)
 
 
 def _json_line(path: Path, number: int, line: bytes) -> SourceItem | SourceFault:
@@ -155,7 +166,9 @@ def _json_line(path: Path, number: int, line: bytes) -> SourceItem | SourceFault
 
 def _json_path(path: Path, target: str, item: SourceItem) -> SourceItem | SourceFault:
     file = path.parent / target
-    if not _below(path.parent.resolve(), file):
+    # `..` and absolute paths would be held against the rules of other folders than those they lead through.
+    plain = not Path(target).is_absolute() and ".." not in Path(target).parts
+    if not plain or not below(path.parent.resolve(), file):
         return SourceFault(item.origin, "its path leads out of the source")
     found = _file(file, target, FolderRules(path.parent))
     if isinstance(found, SourceFault):
@@ -168,20 +181,14 @@ def _json_path(path: Path, target: str, item: SourceItem) -> SourceItem | Source
     return replace(item, raw=found.raw, media_type=found.media_type, access_rule=rule, access_where=where)
 
 
-def _below(real_root: Path, path: Path) -> bool:
-    """Whether the path leads, through whatever links, to a place below the root."""
-    try:
-        return real_root in path.resolve().parents
-    except (OSError, RuntimeError, ValueError):  # a link to itself; a NUL in the name
-        return False
-
-
 def resolve_access(
     parsed: ParsedDocument, item: SourceItem, flag: Mapping[str, Any] | None, profile: CorpusProfile
 ) -> Access:
-    """The document's rights: front matter, then the nearest folder rule, then `--access`, then the corpus.
+    """The document's rights, in the order of docs/documents.md: front matter, the rule found beside or above it,
+    `--access`, the corpus.
 
-    Raises SourceUnreadable when nothing gives any: rights are never guessed.
+    Raises SourceUnreadable when nothing gives any (rights are never guessed), and for another tenant in a corpus
+    that is kept for one.
     """
     own = parsed.front_matter
     if (misspelt := misspelt_access(own)) is not None:
@@ -199,9 +206,15 @@ def resolve_access(
         if not isinstance(rule, Mapping):
             raise SourceUnreadable(f'{where}: `access` must be a mapping such as {{allow: ["group:eng"]}}.')
         try:
-            return read_access(rule, tenant=profile.tenant, where=where)
+            access = read_access(rule, tenant=profile.tenant, where=where)
         except InvalidAccess as error:
             raise SourceUnreadable(error.message) from error
+        if profile.single_tenant and access.tenant != profile.tenant:
+            raise SourceUnreadable(
+                f"{where}: it is for tenant {access.tenant!r}, and this corpus is kept for {profile.tenant!r} alone "
+                "(single_tenant in corpus.toml); give that tenant a corpus of its own"
+            )
+        return access
     raise SourceUnreadable(
         "nothing says who may see it; give `access` in its front matter, an access.toml in its folder, "
         '--access \'{"allow": ["*"]}\', or default_access in corpus.toml'
