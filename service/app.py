@@ -10,6 +10,7 @@ from service.bootstrap import build
 from service.settings import Settings, load_settings
 from service.web import api, errors, health, logs
 from service.web.auth import TokenChecker
+from service.web.limits import Limits
 from service.web.metrics import Metrics
 from service.web.strict_json import StrictJson
 
@@ -27,7 +28,13 @@ def create_app(settings: Settings | None = None, service: api.OnlineService | No
     settings = settings or load_settings()
     metrics = Metrics()
     logs.configure(settings.log_level)
-    online = service or build(settings, metrics.on_event).online
+    services = build(settings, metrics.on_event)
+    online = service or services.online
+    limits = Limits(
+        services.limiter,
+        at_once=settings.requests_at_once,
+        at_once_each=settings.max_concurrent_per_principal,
+    )
     app = OpenAPI(
         __name__,
         info=Info(
@@ -39,7 +46,7 @@ def create_app(settings: Settings | None = None, service: api.OnlineService | No
     )
     app.config["MAX_CONTENT_LENGTH"] = settings.max_body_bytes
     app.json = StrictJson(app)
-    app.register_api(api.blueprint(online, TokenChecker.of(settings), metrics))
+    app.register_api(api.blueprint(online, TokenChecker.of(settings), limits, metrics))
     app.register_blueprint(health.blueprint(online, metrics))
     errors.install(app)
     logs.install(app, metrics)

@@ -11,9 +11,11 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
 
+from service.adapters.rate_limit import LocalLimiter, NoLimiter, Rate
 from service.adapters.redis_cache import NoCache, RedisCache
+from service.adapters.redis_limiter import RedisLimiter
 from service.adapters.sealed_cache import SealedCache
-from service.domain.ports import Cache, Embedder, Engine, IndexSettings
+from service.domain.ports import Cache, Embedder, Engine, IndexSettings, RateLimiter
 from service.errors import Misconfigured
 from service.offline.ingest.chunking import Chunker
 from service.offline.story import Offline
@@ -78,6 +80,17 @@ def _cache_secret(settings: Settings) -> bytes:
     return secrets.token_bytes(32)
 
 
+def open_limiter(settings: Settings, on_event: Event) -> RateLimiter:
+    if settings.rate_per_minute == 0:
+        return NoLimiter()
+    rate = Rate(settings.rate_per_minute, settings.rate_burst)
+    if settings.redis_url is None:
+        return LocalLimiter(rate)
+    return RedisLimiter(
+        settings.redis_url, rate, settings.prefix, on_error=lambda kind: on_event("limiter_error", kind, 1)
+    )
+
+
 @dataclass(frozen=True)
 class Services:
     """Everything that runs on one set of settings. Parts are made when first used: `--help` loads no model."""
@@ -115,6 +128,10 @@ class Services:
             ),
             who=getpass.getuser(),
         )
+
+    @cached_property
+    def limiter(self) -> RateLimiter:
+        return open_limiter(self.settings, self.on_event)
 
     @cached_property
     def online(self) -> Online:

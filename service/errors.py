@@ -6,6 +6,8 @@ AttestError
 │   └── InvalidAccess       an access rule that means nothing or cannot be read
 ├── Unauthenticated         no token, or one that does not hold
 ├── RoleRequired            a good token without the role that the route or command needs
+├── RateLimited             this caller asks more often than it may; try again later
+├── TooBusy                 as many requests are under way as may be; try again at once
 ├── NotFound                missing or not yours: the two are never told apart
 ├── Conflict                compare-and-set lost: somebody else wrote first
 ├── Unavailable             a part the request cannot do without is down or too slow; try again
@@ -25,6 +27,7 @@ class AttestError(Exception):
     """Root of the tree. `code` is stable and public; the message is a sentence that helps."""
 
     code = "INTERNAL"
+    retry_after_s: int | None = None  # where asking again helps: after how many seconds
 
     def __init__(self, message: str, *, code: str | None = None) -> None:
         super().__init__(message)
@@ -61,6 +64,19 @@ class RoleRequired(AttestError):
         self.role = role
 
 
+class RateLimited(AttestError):
+    code = "RATE_LIMITED"
+
+    def __init__(self, retry_after_s: int) -> None:
+        super().__init__(f"You have asked too often; ask again in {retry_after_s} s.")
+        self.retry_after_s = retry_after_s
+
+
+class TooBusy(AttestError):
+    code = "TOO_BUSY"
+    retry_after_s = 1
+
+
 class NotFound(AttestError):
     code = "NOT_FOUND"
 
@@ -75,6 +91,7 @@ class Conflict(AttestError):
 
 class Unavailable(AttestError):
     code = "UNAVAILABLE"
+    retry_after_s = 2
 
 
 class DeadlineExceeded(Unavailable):

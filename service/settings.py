@@ -85,10 +85,35 @@ class Settings(BaseSettings):
     workers: int = Field(1, ge=1, le=64, description="gunicorn worker processes; each loads the models once.")
     threads: int = Field(8, ge=1, le=256, description="gunicorn threads per worker.")
     max_body_bytes: int = Field(65_536, ge=1024, le=10_485_760, description="Largest request body.")
+    rate_per_minute: int = Field(
+        600,
+        ge=0,
+        le=1_000_000,
+        description="Requests a minute that one caller (tenant and subject) may make, counted over all processes "
+        "in Redis, without it by each for itself; 0 sets no limit.",
+    )
+    rate_burst: int = Field(
+        60, ge=1, le=100_000, description="Requests that one caller may make at once before that rate holds."
+    )
+    max_concurrent: int | None = Field(
+        None,
+        ge=1,
+        le=256,
+        description="Requests with a token under way at once in one process; default: one less than the threads, at "
+        "least one.",
+    )
+    max_concurrent_per_principal: int = Field(
+        4, ge=1, le=256, description="Of these, the most that one caller may have."
+    )
     request_timeout_s: float = Field(
         8.0, gt=0, le=120, description="Deadline of one online request, seconds."
     )
     log_level: Literal["DEBUG", "INFO", "WARNING", "ERROR"] = Field("INFO", description="Least level logged.")
+
+    @property
+    def requests_at_once(self) -> int:
+        """One thread stays free to refuse what is too much and to say that the process lives."""
+        return self.max_concurrent or max(1, self.threads - 1)
 
     @model_validator(mode="after")
     def _fits_together(self) -> Settings:

@@ -5,22 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-import redis
-from redis.backoff import NoBackoff
-from redis.retry import Retry
-
-from service.errors import Misconfigured
-
-# Once for connecting and once for the reply: what a cache miss may cost when Redis hangs.
-CONNECT_TIMEOUT_S = 0.1
-REPLY_TIMEOUT_S = 0.1
-# After a failure nothing is asked for this long, so that one request pays for at most one delay and the requests
-# after it for none; then one call tries again.
-PAUSE_S = 2.0
-
-
-def _ignore(kind: str) -> None:
-    """Where nobody counts failures."""
+from service.adapters.redis_connection import RedisConnection, ignore
 
 
 class RedisCache:
@@ -33,65 +18,21 @@ class RedisCache:
         self,
         url: str,
         *,
-        on_error: Callable[[str], None] = _ignore,
+        on_error: Callable[[str], None] = ignore,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        try:
-            self._client = redis.Redis.from_url(
-                url,
-                socket_connect_timeout=CONNECT_TIMEOUT_S,
-                socket_timeout=REPLY_TIMEOUT_S,
-                # The client's default of 10 tries with pauses took 4 s on a closed port, 6 s on a hung one.
-                retry=Retry(NoBackoff(), 0),
-                # RESP2 without a client name needs no handshake: a first call waits for one reply, not for three.
-                protocol=2,
-                driver_info=None,
-            )
-        except ValueError as error:
-            raise Misconfigured("The Redis URL cannot be read; it looks like redis://host:6379/0.") from error
-        self._on_error = on_error
-        self._clock = clock
-        self._paused_until = float("-inf")
+        self._redis = RedisConnection(url, on_error=on_error, clock=clock)
 
     def get(self, key: str) -> bytes | None:
-        value: bytes | None = None
-
-        def read() -> None:
-            nonlocal value
-            found = self._client.get(key)
-            value = found if isinstance(found, bytes) else None
-
-        self._try("get", read)
-        return value
+        found = self._redis.ask("get", lambda client: client.get(key))
+        return found if isinstance(found, bytes) else None
 
     def set(self, key: str, value: bytes, ttl_s: int) -> None:
-        self._try("set", lambda: self._client.set(key, value, ex=ttl_s))
+        self._redis.ask("set", lambda client: client.set(key, value, ex=ttl_s))
 
     def healthy(self) -> bool:
         """Asks, whatever happened before; a good answer ends the pause."""
-        try:
-            self._client.ping()
-        except (redis.RedisError, OSError):
-            return False
-        self._paused_until = float("-inf")
-        return True
-
-    def _try(self, operation: str, call: Callable[[], object]) -> None:
-        if self._clock() < self._paused_until:
-            return
-        try:
-            call()
-        except (redis.TimeoutError, TimeoutError):
-            self._failed(operation, "timeout")
-        except (redis.ConnectionError, OSError):
-            self._failed(operation, "connection")
-        except (redis.RedisError, ValueError):
-            # An answer, though a refusal (read-only, full, wrong type): it costs no wait, and reads may still work.
-            self._on_error(f"{operation}_refused")
-
-    def _failed(self, operation: str, kind: str) -> None:
-        self._paused_until = self._clock() + PAUSE_S
-        self._on_error(f"{operation}_{kind}")
+        return self._redis.healthy()
 
 
 class NoCache:

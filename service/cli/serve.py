@@ -7,7 +7,7 @@ import sys
 
 import click
 
-from service.settings import load_settings
+from service.settings import Settings, load_settings
 
 
 @click.command("serve", epilog="\b\nExample:\n  ATTEST_TOKEN_SECRET=$(openssl rand -hex 32) attest serve")
@@ -18,8 +18,12 @@ def serve_command(host: str | None, port: int | None) -> None:
     settings = load_settings()
     if settings.token_secret is None and settings.token_keys_file is None:
         raise click.UsageError("No way to check tokens: set ATTEST_TOKEN_SECRET or ATTEST_TOKEN_KEYS_FILE.")
-    arguments = [
-        sys.executable,
+    os.execv(sys.executable, [sys.executable, *gunicorn_arguments(settings, host, port)])
+
+
+def gunicorn_arguments(settings: Settings, host: str | None = None, port: int | None = None) -> list[str]:
+    """How the service is run. What a request may weigh before any code of ours sees it is bounded here."""
+    return [
         "-m",
         "gunicorn",
         "--worker-class=gthread",
@@ -29,7 +33,8 @@ def serve_command(host: str | None, port: int | None) -> None:
         f"--timeout={int(settings.request_timeout_s) + 30}",
         "--graceful-timeout=20",
         "--limit-request-line=8190",
+        "--limit-request-fields=64",
+        "--limit-request-field_size=8190",
         "--no-control-socket",
         "service.app:create_app()",
     ]
-    os.execv(sys.executable, arguments)

@@ -212,6 +212,16 @@ class Cache(Protocol):
     def healthy(self) -> bool: ...
 
 
+class RateLimiter(Protocol):
+    """How often each key may pass. One that has lost its shared counts goes on with its own; it never raises."""
+
+    name: str
+
+    def take(self, key: str) -> float:
+        """Counts one request and lets it pass (0.0), or counts nothing and says after how many seconds one would."""
+        ...
+
+
 class Embedder(Protocol):
     """Turns text into unit vectors. `identity` is name@version and part of corpusVersion."""
 

@@ -12,10 +12,12 @@ from werkzeug.exceptions import BadRequest, UnsupportedMediaType
 
 from service.domain.answers import GroundedAnswer, Question, SearchResult, SourceView
 from service.domain.rights import Principal
+from service.errors import RateLimited, TooBusy
 from service.text.language import language
 from service.web import models
 from service.web.auth import TokenChecker, require
 from service.web.errors import failure
+from service.web.limits import Limits
 from service.web.metrics import Metrics
 from service.web.present import answer_json, chat_json, search_json, source_json
 
@@ -44,11 +46,12 @@ _ERRORS: dict[str | int, Any] = {
     404: models.ErrorOut,
     413: models.ErrorOut,
     415: models.ErrorOut,
+    429: models.ErrorOut,
     503: models.ErrorOut,
 }
 
 
-def blueprint(service: OnlineService, tokens: TokenChecker, metrics: Metrics) -> APIBlueprint:
+def blueprint(service: OnlineService, tokens: TokenChecker, limits: Limits, metrics: Metrics) -> APIBlueprint:
     """The `/v1` and `/api` routes over one online path."""
     api = APIBlueprint("api", __name__, abp_security=_SECURITY, abp_responses=_ERRORS)
     questions, sources = Tag(name="questions"), Tag(name="sources")
@@ -57,6 +60,20 @@ def blueprint(service: OnlineService, tokens: TokenChecker, metrics: Metrics) ->
     def caller_is_known() -> None:
         # Before anything is read: who has no token learns nothing about what a body may hold.
         g.principal = tokens.principal(request.headers.get("Authorization"))
+
+    @api.before_request
+    def within_limits() -> None:
+        # Before the body is read: a slow body takes up room too.
+        try:
+            g.room = limits.enter(g.principal)
+        except (RateLimited, TooBusy) as error:
+            metrics.limited(error.code)
+            raise
+
+    @api.teardown_request
+    def room_for_the_next(_: BaseException | None) -> None:
+        if (room := g.pop("room", None)) is not None:
+            limits.leave(room)
 
     @api.before_request
     def body_is_json() -> Response | None:

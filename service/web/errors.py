@@ -15,7 +15,9 @@ from service.errors import (
     Conflict,
     InvalidInput,
     NotFound,
+    RateLimited,
     RoleRequired,
+    TooBusy,
     Unauthenticated,
     Unavailable,
 )
@@ -28,6 +30,8 @@ _STATUS: tuple[tuple[type[AttestError], int], ...] = (
     (Conflict, 409),
     (BuildRefused, 409),
     (InvalidInput, 400),
+    (RateLimited, 429),
+    (TooBusy, 429),
     (Unavailable, 503),
 )
 _HTTP_CODES = {
@@ -43,7 +47,9 @@ _FIELD_MAX = 100
 _log = structlog.get_logger("attest.web")
 
 
-def failure(status: int, code: str, message: str, field: str | None = None) -> Response:
+def failure(
+    status: int, code: str, message: str, field: str | None = None, retry_after_s: int | None = None
+) -> Response:
     body: dict[str, Any] = {"code": code, "message": message}
     if field is not None:
         body["field"] = field
@@ -51,8 +57,8 @@ def failure(status: int, code: str, message: str, field: str | None = None) -> R
     response.status_code = status
     if status == 401:
         response.headers["WWW-Authenticate"] = "Bearer"
-    if status == 503:
-        response.headers["Retry-After"] = "2"
+    if retry_after_s is not None:
+        response.headers["Retry-After"] = str(retry_after_s)
     return response
 
 
@@ -76,7 +82,7 @@ def install(app: Flask) -> None:
             return failure(
                 500, error.code, "The service is not set up right; its operator finds the cause in the log."
             )
-        return failure(status, error.code, error.message)
+        return failure(status, error.code, error.message, retry_after_s=error.retry_after_s)
 
     @app.errorhandler(HTTPException)
     def http_error(error: HTTPException) -> Response:

@@ -30,7 +30,7 @@ class Metrics:
         )
         self._events = Counter(
             "attest_events_total",
-            "Cache hits and misses, cache errors, degraded parts, lost traces.",
+            "Cache hits and misses, cache and limiter errors, degraded parts, lost traces.",
             ["kind", "name"],
             registry=self.registry,
         )
@@ -38,6 +38,13 @@ class Metrics:
             "attest_answers_total",
             "Answers by outcome: answered, or the reason code.",
             ["outcome"],
+            registry=self.registry,
+        )
+
+        self._limited = Counter(
+            "attest_limited_total",
+            "Requests refused by a limit, by its code.",
+            ["code"],
             registry=self.registry,
         )
 
@@ -53,6 +60,9 @@ class Metrics:
 
     def outcome(self, name: str) -> None:
         self._outcomes.labels(name).inc()
+
+    def limited(self, code: str) -> None:
+        self._limited.labels(code).inc()
 
     def render(self) -> bytes:
         return generate_latest(self.registry)

@@ -2,67 +2,21 @@
 
 from __future__ import annotations
 
-import shutil
 import socket
-import subprocess
 import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-import redis
 
-from service.adapters.redis_cache import CONNECT_TIMEOUT_S, PAUSE_S, REPLY_TIMEOUT_S, NoCache, RedisCache
+from service.adapters.redis_cache import NoCache, RedisCache
+from service.adapters.redis_connection import CONNECT_TIMEOUT_S, PAUSE_S, REPLY_TIMEOUT_S
 from service.errors import Misconfigured
+from tests.fakes.redis_server import Clock, Server, free_port
 
 # What one call may cost when Redis hangs, with room for a loaded machine.
 BOUND_S = CONNECT_TIMEOUT_S + REPLY_TIMEOUT_S + 0.2
-
-
-def free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-class Server:
-    """A Redis of this test's own, so that breaking it hurts nobody."""
-
-    def __init__(self, folder: Path, port: int) -> None:
-        binary = shutil.which("redis-server")
-        assert binary, "redis-server is not installed (Debian: apt-get install redis-server)"
-        self.port = port
-        self.url = f"redis://127.0.0.1:{port}/0"
-        self.process = subprocess.Popen(
-            [
-                binary,
-                "--port",
-                str(port),
-                "--bind",
-                "127.0.0.1",
-                "--save",
-                "",
-                "--appendonly",
-                "no",
-                "--dir",
-                str(folder),
-            ],
-            stdout=subprocess.DEVNULL,
-        )
-        self.admin = redis.Redis(port=port)
-        for _ in range(100):
-            try:
-                self.admin.ping()
-                return
-            except redis.ConnectionError:
-                time.sleep(0.05)
-        raise AssertionError("redis-server did not start")
-
-    def stop(self) -> None:
-        self.admin.close()
-        self.process.terminate()
-        self.process.wait(timeout=10)
 
 
 @pytest.fixture
@@ -71,14 +25,6 @@ def server(tmp_path: Path) -> Iterator[Server]:
     yield started
     if started.process.poll() is None:
         started.stop()
-
-
-class Clock:
-    def __init__(self) -> None:
-        self.now = 100.0
-
-    def __call__(self) -> float:
-        return self.now
 
 
 def timed(cache: RedisCache, key: str = "k") -> tuple[bytes | None, float]:
@@ -202,7 +148,7 @@ def test_a_server_that_goes_and_comes_back_is_used_again(tmp_path: Path) -> None
 
 def test_a_good_health_check_ends_the_pause(server: Server) -> None:
     cache = RedisCache(server.url, clock=Clock())
-    cache._paused_until = float("inf")
+    cache._redis._paused_until = float("inf")
     cache.set("k", b"v", 60)
     assert server.admin.get("k") is None
     assert cache.healthy()

@@ -20,9 +20,12 @@ LESSON = Path(service.__file__).parent / "samples" / "lesson"
 
 @pytest.fixture(scope="session")
 def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
-    # No Redis, whatever the environment names: a cached answer of another run would prove nothing here.
+    # No Redis, whatever the environment names: a cached answer of another run would prove nothing here. No rate
+    # either: one caller asks everything.
     values = {"engine": "embedded", "prefix": "test-http", "data_dir": tmp_path_factory.mktemp("http")}
-    return Settings.model_validate({**values, "token_secret": SECRET, "redis_url": None})
+    return Settings.model_validate(
+        {**values, "token_secret": SECRET, "redis_url": None, "rate_per_minute": 0}
+    )
 
 
 @pytest.fixture(scope="session")

@@ -37,7 +37,7 @@ def test_every_operation_needs_a_token_and_declares_its_failures() -> None:
     assert len(operations) == 5
     for operation in operations:
         assert operation["security"] == [{"bearer": []}]
-        assert {"200", "400", "401", "403", "404", "503"} <= operation["responses"].keys()
+        assert {"200", "400", "401", "403", "404", "429", "503"} <= operation["responses"].keys()
 
 
 def test_api_md_names_every_route(client: FlaskClient) -> None:
@@ -62,6 +62,6 @@ def test_api_md_names_every_code() -> None:
     elsewhere = {"CONFLICT", "BUILD_REFUSED", "SOURCE_UNREADABLE", "INVALID_ACCESS", "INVALID_QUESTION"}
     kinds = [kind for kind in vars(errors).values() if isinstance(kind, type)]
     codes = {kind.code for kind in kinds if issubclass(kind, errors.AttestError)} - elsewhere
-    assert len(codes) == 9
+    assert len(codes) == 11
     assert [code for code in codes if f"`{code}`" not in API_MD] == []
     assert [reason for reason in _CHAT_REASON.values() if f"`{reason}`" not in API_MD] == []

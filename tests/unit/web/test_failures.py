@@ -44,6 +44,8 @@ CASES = [
     (errors.InvalidInput("A sentence that helps.", code="INVALID_SPAN"), 400, "INVALID_SPAN"),
     (errors.Unauthenticated(), 401, "UNAUTHENTICATED"),
     (errors.RoleRequired("reader"), 403, "ROLE_REQUIRED"),
+    (errors.RateLimited(7), 429, "RATE_LIMITED"),
+    (errors.TooBusy("All hands are full."), 429, "TOO_BUSY"),
     (errors.NotFound(), 404, "NOT_FOUND"),
     (errors.Conflict("Somebody wrote first."), 409, "CONFLICT"),
     (errors.BuildRefused("The build was refused."), 409, "BUILD_REFUSED"),
@@ -67,7 +69,9 @@ def test_each_kind_of_failure_has_its_status(
     ]
     for response in responses:
         assert refused(response, status, code)["message"] == error.message
-        assert response.headers.get("Retry-After") == ("2" if status == 503 else None)
+        assert response.headers.get("Retry-After") == {"RATE_LIMITED": "7", "TOO_BUSY": "1"}.get(
+            code, "2" if status == 503 else None
+        )
         assert response.headers.get("WWW-Authenticate") == ("Bearer" if status == 401 else None)
 
 
