@@ -6,7 +6,7 @@ the spread is done or not. An entry whose spread is not done says so until someb
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from service.domain.documents import RegistryChange, RegistryEntry
@@ -61,9 +61,7 @@ def after_reading(known: RegistryEntry, version: str, ruled: Access) -> Registry
     """The entry once its source was read again. A rule that says what it said the last time changes no rights:
     a revocation by an operator holds until the rule itself is changed, or the operator grants again."""
     unchanged = ruled == (known.ruled or known.access)
-    return replace(
-        known, current_version=version, ruled=ruled, access=known.access if unchanged else ruled
-    )
+    return replace(known, current_version=version, ruled=ruled, access=known.access if unchanged else ruled)
 
 
 def finish(engine: Engine, entry: RegistryEntry) -> tuple[RegistryEntry, int, int]:
@@ -85,6 +83,20 @@ def finish(engine: Engine, entry: RegistryEntry) -> tuple[RegistryEntry, int, in
     raise Conflict("Other writers kept changing this document; `attest access resume` finishes the spread.")
 
 
+def align(engine: Engine, generation: Generation, registry: Mapping[str, RegistryEntry]) -> None:
+    """Brings every chunk of one generation in line with the registry as it was read: a build writes the rights that
+    it began with, and changes may have come meanwhile."""
+    behind = set()
+    for indexed in engine.generations.scan(generation):
+        entry = registry.get(indexed.chunk.document_id)
+        if entry is None or entry.deleted or entry.access != indexed.access:
+            behind.add(indexed.chunk.document_id)
+    for document_id in sorted(behind):
+        entry = registry.get(document_id)
+        access = None if entry is None or entry.deleted else entry.access
+        engine.generations.spread_access(generation, document_id, access)
+
+
 def pending(engine: Engine, corpus: str) -> Iterator[RegistryEntry]:
     """Entries whose chunks may still carry older rights, because a spread stopped half way."""
     return (entry for entry in engine.registry.scan(corpus) if entry.spread_pending)
@@ -101,6 +113,8 @@ def history(engine: Engine, corpus: str, document_id: str | None = None) -> list
     else:
         entries = list(engine.registry.get_many(corpus, [document_id]).values())
     changes |= {(entry.document_id, entry.sequence): entry.change for entry in entries}
+    if document_id is not None:
+        return sorted(changes.values(), key=lambda c: c.sequence)
     return sorted(changes.values(), key=lambda c: (c.at, c.document_id, c.sequence))
 
 

@@ -143,7 +143,7 @@ class Offline:
             manifest = self._fill(manifest, entries, progress)
             self.engine.generations.seal(generation, self.index)
             manifest = self._advance(manifest, state="validating")
-            results = self.check(manifest.generation)
+            results = self._recheck(manifest)
         except AttestError as error:
             self._advance(manifest, state="failed", reason=error.message)
             raise
@@ -285,23 +285,15 @@ class Offline:
         return self._advance(manifest, state="live", replaced=switched.before), switched
 
     def _recheck(self, manifest: Manifest) -> list[CheckResult]:
-        """Rights may have changed since the build: bring them in line first, deleted documents included."""
-        generation = _generation(manifest)
-        counts = dict(manifest.chunks_per_document)
-        documents = dict(manifest.documents)
-        for entry in self.engine.registry.scan(manifest.corpus):
-            if entry.document_id in documents and (entry.deleted or entry.sequence > 1):
-                if entry.spread_pending:
-                    rights.finish(self.engine, entry)
-                self.engine.generations.spread_access(
-                    generation, entry.document_id, None if entry.deleted else entry.access
-                )
-                if entry.deleted:
-                    counts.pop(entry.document_id, None)
-                    documents.pop(entry.document_id)
-        now = replace(manifest, documents=documents, chunks_per_document=counts, chunks=sum(counts.values()))
+        """Rights may have changed since the build read them: bring them in line first, deletions included."""
+        for entry in rights.pending(self.engine, manifest.corpus):
+            rights.finish(self.engine, entry)
         registry = {entry.document_id: entry for entry in self.engine.registry.scan(manifest.corpus)}
-        chunks = self.engine.generations.scan(generation, vectors=True)
+        rights.align(self.engine, _generation(manifest), registry)
+        left = {d: v for d, v in manifest.documents.items() if d in registry and not registry[d].deleted}
+        counts = {d: count for d, count in manifest.chunks_per_document.items() if d in left}
+        now = replace(manifest, documents=left, chunks_per_document=counts, chunks=sum(counts.values()))
+        chunks = self.engine.generations.scan(_generation(manifest), vectors=True)
         return run_checks(now, chunks, self.engine.archive.get_many, registry)
 
     def rollback(self, corpus: str) -> tuple[Manifest, switch.Switched]:

@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from service.domain.documents import RegistryEntry
+from service.domain.documents import RegistryEntry, Standing
 from service.domain.ports import Engine
 from service.domain.rights import Access
 from service.errors import Conflict, InvalidInput
@@ -210,3 +210,32 @@ def test_a_trace_is_read_back_at_once(engine: Engine) -> None:
     assert engine.traces.get("t-3") is None
     assert engine.traces.get("\ud800") is None
     assert engine.traces.get("") is None
+
+
+def test_changes_are_kept_once_and_read_in_order(engine: Engine) -> None:
+    assert list(engine.audit.scan(CORPUS)) == []
+    first = entry(ODD_IDS[8]).change
+    hr = Access("acme", frozenset({"public"}), frozenset({"group:hr"}), frozenset({"user:bob"}))
+    second = dataclasses.replace(
+        first, sequence=2, action="revoke", before=first.after, after=Standing("v2", hr, True)
+    )
+    twelfth = dataclasses.replace(second, sequence=12)
+    for change in (twelfth, second, first, dataclasses.replace(entry("other").change, sequence=3)):
+        engine.audit.append(change)
+    engine.audit.append(dataclasses.replace(second, who="somebody else"))
+    assert list(engine.audit.scan(CORPUS, first.document_id)) == [first, second, twelfth]
+    assert [change.document_id for change in engine.audit.scan(CORPUS)] == [first.document_id] * 3 + ["other"]
+    assert list(engine.audit.scan(CORPUS, "missing")) == list(engine.audit.scan("another")) == []
+    assert list(engine.audit.scan(CORPUS, "\ud800")) == []
+
+
+def test_an_entry_carries_its_latest_change_and_its_rule(engine: Engine) -> None:
+    hr = Access("acme", frozenset({"public"}), frozenset({"group:hr"}))
+    changed = entry(
+        action="grant", before=Standing("v0", hr, False), ruled=hr, spread_pending=True, sequence=7
+    )
+    written = engine.registry.write(changed)
+    assert dataclasses.replace(written, token=None) == changed
+    assert engine.registry.get_many(CORPUS, ["doc"])["doc"] == written
+    assert list(engine.registry.scan(CORPUS)) == [written]
+    assert (written.change.before, written.change.after) == (Standing("v0", hr, False), written.standing)

@@ -9,6 +9,7 @@ from service.access.compile import sql_condition
 from service.access.rules import from_json
 from service.adapters.acceptance import askable_scope
 from service.domain.rights import Access, RightsInUse, Scope
+from service.text.wellformed import storable
 
 
 def class_of(connection: sqlite3.Connection, access: Access) -> int:
@@ -38,6 +39,8 @@ def access_of(tenant: str, labels: str, allow: str, deny: str) -> Access:
 
 def rights_in_use(connection: sqlite3.Connection, tenant: str) -> RightsInUse:
     """The labels and subjects that the tenant's chunks carry now; a class without chunks counts for nothing."""
+    if not storable(tenant):
+        return RightsInUse(frozenset(), frozenset())
     rows = connection.execute(
         "SELECT labels, allow, deny FROM access_class WHERE tenant = ?"
         " AND EXISTS (SELECT 1 FROM chunk WHERE chunk.access_class = access_class.id)",

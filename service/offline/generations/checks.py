@@ -105,7 +105,9 @@ def _chunk_faults(
     if indexed.vector is not None and not _unit(indexed.vector, manifest.dimension):
         yield "vector"
     entry = registry.get(chunk.document_id)
-    if entry is None or entry.deleted or entry.access != indexed.access or not indexed.access.allow:
+    # An empty `allow` is a revocation from everybody; without a tenant or a label there are no rights at all.
+    nothing = not indexed.access.tenant or not indexed.access.labels
+    if entry is None or entry.deleted or entry.access != indexed.access or nothing:
         yield "rights as registered"
     if (indexed.chunker_version, indexed.analyzer_version) != (
         manifest.processors.chunker,

@@ -16,28 +16,11 @@ from service.online.answering.extractive import AnswerRequest, Proposal, propose
 from service.online.entry import Online
 from service.profiles.corpus import CorpusProfile
 from service.settings import Settings
+from tests.fakes.shelf import Shelf
 
 SECRET = "The warranty period is 12 months."
 READER = principal("demo", "ann", (), ())
 HR = principal("demo", "eve", ("hr",), ())
-
-
-class Shelf:
-    """A cache in memory."""
-
-    name = "shelf"
-
-    def __init__(self) -> None:
-        self.kept: dict[str, bytes] = {}
-
-    def get(self, key: str) -> bytes | None:
-        return self.kept.get(key)
-
-    def set(self, key: str, value: bytes, ttl_s: int) -> None:
-        self.kept[key] = value
-
-    def healthy(self) -> bool:
-        return True
 
 
 @pytest.fixture(scope="module")

@@ -1,0 +1,418 @@
+"""Revocations, deletions and grants: audited, in force when they return, and finished when a spread dies half way."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+from typing import Any
+
+import pytest
+
+from service.domain.answers import Reason
+from service.domain.documents import IndexedChunk, Standing
+from service.domain.generations import Generation
+from service.domain.ports import BulkReport, Engine
+from service.domain.rights import Access
+from service.errors import NotFound, Unavailable
+from service.offline.rights import change_rights, finish, history, pending
+from service.online.answering.extractive import AnswerRequest, Proposal, propose
+from tests.integration.world import (
+    ALICE,
+    BOB,
+    CORPUS,
+    EVERYBODY,
+    HR_ONLY,
+    NOW,
+    PAY,
+    WARRANTY,
+    World,
+    cited,
+    found,
+    who,
+)
+
+
+def test_every_change_says_who_when_and_how_it_stood(world: World) -> None:
+    engine = world.services.engine
+    [registered] = history(engine, CORPUS, "pay.md")
+    assert (registered.action, registered.before) == ("register", None)
+    version = registered.after.version
+    world.change("pay.md", "grant", access=EVERYBODY)
+    world.change("pay.md", "revoke", access=HR_ONLY)
+    world.change("pay.md", "delete", deleted=True)
+    lines = history(engine, CORPUS, "pay.md")
+    assert [(line.sequence, line.action, line.who) for line in lines[1:]] == [
+        (2, "grant", "tests"),
+        (3, "revoke", "tests"),
+        (4, "delete", "tests"),
+    ]
+    assert {line.at for line in lines[1:]} == {NOW}
+    assert lines[2].before == Standing(version, EVERYBODY, False)
+    assert lines[2].after == Standing(version, HR_ONLY, False)
+    assert [line.before for line in lines[1:]] == [line.after for line in lines[:-1]], "one follows the other"
+    assert {line.document_id for line in history(engine, CORPUS)} == {"pay.md", "warranty.md", "kitchen.md"}
+
+
+def test_a_new_version_is_audited_and_touches_no_chunk(world: World) -> None:
+    engine = world.services.engine
+    epoch = engine.registry.epoch()
+    world.write({"kitchen.md": "# Kitchen\n\nThe kitchen opens at nine.\n"})
+    assert world.ingest().updated == ["kitchen.md"]
+    line = history(engine, CORPUS, "kitchen.md")[-1]
+    assert (line.action, line.sequence) == ("ingest", 2)
+    assert line.before is not None and line.before.version != line.after.version
+    assert engine.registry.epoch() == epoch, "no rights changed"
+
+
+class Dying:
+    """The generations port, with a spread that dies at its n-th call."""
+
+    def __init__(self, engine: Engine, error: BaseException, at: int = 2) -> None:
+        self._inner, self._error, self._left = engine.generations, error, at
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+    def spread_access(self, generation: Generation, document_id: str, access: Access | None) -> int:
+        self._left -= 1
+        if self._left == 0:
+            raise self._error
+        return self._inner.spread_access(generation, document_id, access)
+
+
+def dying(engine: Engine, error: BaseException) -> Engine:
+    return dataclasses.replace(engine, generations=Dying(engine, error))
+
+
+def second_generation(world: World) -> None:
+    world.write({"notes.md": "Nothing of note.\n"})
+    world.ingest()
+    world.publish()
+
+
+def revoke(engine: Engine, document_id: str, access: Access = HR_ONLY) -> Any:
+    return change_rights(
+        engine, CORPUS, document_id, lambda e: dataclasses.replace(e, access=access), action="revoke", who="t", now=NOW
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "error", [Unavailable("a node is gone"), KeyboardInterrupt()], ids=["fault", "killed"]
+)
+def test_a_spread_that_dies_half_way_hides_all_the_same_and_can_be_finished(
+    world: World, error: BaseException
+) -> None:
+    second_generation(world)
+    engine = world.services.engine
+    assert cited(world.ask(ALICE)) == {"warranty.md"}
+    try:
+        change = revoke(dying(engine, error), "warranty.md")
+        assert change.unfinished == "a node is gone"
+    except KeyboardInterrupt:
+        pass
+    [waiting] = pending(engine, CORPUS)
+    assert (waiting.document_id, waiting.access) == ("warranty.md", HR_ONLY)
+    with pytest.raises(NotFound):
+        world.online.read_source(ALICE, "warranty.md", waiting.current_version, None, None)
+    assert "warranty.md" not in found(world.search(ALICE, WARRANTY))
+    assert cited(world.ask(ALICE)) == set()
+    entry, chunks, _ = finish(engine, waiting)
+    assert not entry.spread_pending and chunks > 0
+    assert list(pending(engine, CORPUS)) == []
+    assert [g.access for g in engine_chunks(world, "warranty.md")] == [HR_ONLY] * 2
+    assert cited(world.ask(BOB)) == {"warranty.md"}
+
+
+def engine_chunks(world: World, document_id: str) -> list[IndexedChunk]:
+    engine = world.services.engine
+    generations = [g for g in map(Generation.parse, engine.generations.names(CORPUS)) if g]
+    return [c for g in generations for c in engine.generations.scan(g) if c.chunk.document_id == document_id]
+
+
+def test_a_publish_finishes_what_was_left(world: World) -> None:
+    engine = world.services.engine
+    revoke(dataclasses.replace(engine, generations=Dying(engine, Unavailable("gone"), at=1)), "warranty.md")
+    assert len(list(pending(engine, CORPUS))) == 1
+    second_generation(world)
+    assert list(pending(engine, CORPUS)) == []
+
+
+def test_of_two_spreads_the_slower_one_does_not_win(world: World) -> None:
+    """A first change spreads only after a second one has been written and spread."""
+    engine = world.services.engine
+    stale = engine.registry.get_many(CORPUS, ["warranty.md"])["warranty.md"]
+    first = engine.registry.write(
+        dataclasses.replace(stale, access=EVERYBODY, sequence=2, spread_pending=True)
+    )
+    revoke(engine, "warranty.md")
+    finish(engine, first)
+    assert [chunk.access for chunk in engine_chunks(world, "warranty.md")] == [HR_ONLY]
+
+
+def test_reading_a_source_again_does_not_undo_what_an_operator_changed(world: World) -> None:
+    world.change("warranty.md", access=HR_ONLY)
+    world.change("kitchen.md", deleted=True)
+    world.write({"notes.md": "Nothing of note.\n"})
+    world.write({"warranty.md": "# Warranty\n\nThe warranty period is 24 months.\n"})
+    report = world.ingest()
+    assert report.updated == ["warranty.md"]
+    [(origin, reason)] = report.refused
+    assert origin.endswith("kitchen.md") and "attest access restore handbook kitchen.md" in reason
+    world.publish()
+    assert cited(world.ask(ALICE)) == set()
+    assert "24 months" in str(world.ask(BOB).answer)
+    # A rule that is itself changed is a newer decision.
+    world.write(
+        {
+            "warranty.md": '---\naccess:\n  allow: ["group:eng"]\n---\n# Warranty\n\nThe warranty period is 24 months.\n'
+        }
+    )
+    world.ingest()
+    world.publish()
+    assert cited(world.ask(ALICE)) == {"warranty.md"}
+    world.change("kitchen.md", "restore", deleted=False)
+    assert world.ingest().unchanged.count("kitchen.md") == 1
+
+
+class Interrupting:
+    """The generations port, with something that happens in the middle of a bulk write."""
+
+    def __init__(self, engine: Engine, happens: Any) -> None:
+        self._inner, self._happens = engine.generations, happens
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+    def write(self, generation: Generation, chunks: Iterable[IndexedChunk]) -> BulkReport:
+        taken = list(chunks)  # With the rights as the build read them.
+        self._happens()
+        return self._inner.write(generation, taken)
+
+
+def test_a_build_that_began_before_a_revocation_goes_live_without_it(world: World) -> None:
+    engine = world.services.engine
+
+    def happens() -> None:
+        revoke(engine, "warranty.md")
+        world.change("kitchen.md", deleted=True)
+
+    interrupted = dataclasses.replace(engine, generations=Interrupting(engine, happens))
+    world.write({"notes.md": "Nothing of note.\n"})
+    world.ingest()
+    offline = dataclasses.replace(world.offline, engine=interrupted)
+    manifest = offline.build(CORPUS, lambda *_: None)
+    assert manifest.state == "ready"
+    world.offline.publish(CORPUS, manifest.generation)
+    assert "warranty.md" not in found(world.search(ALICE, WARRANTY))
+    assert "kitchen.md" not in found(world.search(ALICE, "When does the kitchen open?"))
+    for chunk in engine.generations.scan(Generation.parse(manifest.generation)):  # type: ignore[arg-type]
+        assert chunk.chunk.document_id != "kitchen.md"
+        assert chunk.chunk.document_id != "warranty.md" or chunk.access == HR_ONLY
+
+
+def test_what_was_taken_from_everybody_keeps_no_generation_from_going_live(world: World) -> None:
+    world.change("warranty.md", "revoke", access=dataclasses.replace(EVERYBODY, allow=frozenset()))
+    second_generation(world)
+    for principal in (ALICE, BOB):
+        assert "warranty.md" not in found(world.search(principal, WARRANTY))
+
+
+# ── requests that are under way ─────────────────────────────────────────────────────────────────────────
+
+
+def answering(world: World, happens: Any) -> Any:
+    """The online path with something that happens once, while the answer is put together."""
+    calls = iter([happens])
+
+    def slow(request: AnswerRequest) -> Proposal:
+        next(calls, lambda: None)()
+        return propose(request)
+
+    return dataclasses.replace(world.online, story=dataclasses.replace(world.online.story, answerer=slow))
+
+
+def test_a_revocation_holds_at_the_last_step_of_an_answer(world: World) -> None:
+    online = answering(world, lambda: revoke(world.services.engine, "warranty.md"))
+    assert cited(world.ask(ALICE, online=online)) == set()
+    assert cited(world.ask(ALICE)) == set()
+    assert cited(world.ask(BOB)) == {"warranty.md"}
+
+
+def test_a_refusal_does_not_name_what_was_taken_away_meanwhile(world: World) -> None:
+    world.write({"old.md": "# Warranty\n\nThe warranty period is 36 months.\n"})
+    world.ingest()
+    world.publish()
+    before = world.ask(ALICE)
+    assert (before.reason, "old.md" in str(before.gap)) == (Reason.CONFLICTING_EVIDENCE, True)
+    world.shelf.kept.clear()
+    online = answering(world, lambda: revoke(world.services.engine, "old.md"))
+    after = world.ask(ALICE, online=online)
+    assert "old.md" not in str(after)
+    assert cited(after) == {"warranty.md"}
+
+
+def test_a_cached_refusal_does_not_name_it_either(world: World) -> None:
+    """Even in the moment in which the registry is written and the epoch is not raised yet."""
+    world.write({"old.md": "# Warranty\n\nThe warranty period is 36 months.\n"})
+    world.ingest()
+    world.publish()
+    assert "old.md" in str(world.ask(ALICE).gap)
+    engine = world.services.engine
+    entry = engine.registry.get_many(CORPUS, ["old.md"])["old.md"]
+    engine.registry.write(dataclasses.replace(entry, access=HR_ONLY, sequence=2, spread_pending=True))
+    again = world.ask(ALICE)
+    assert "old.md" not in str(again)
+    assert cited(again) == {"warranty.md"}
+
+
+def test_a_revocation_holds_at_the_last_step_of_a_search(world: World) -> None:
+    load = world.online.story.load_reranker
+    calls = iter([lambda: revoke(world.services.engine, "warranty.md")])
+
+    class Slow:
+        identity = "slow@1"
+
+        def __init__(self, profile: Any) -> None:
+            self._inner = load(profile)
+
+        def rerank(self, request: Any, deadline: float) -> Any:
+            next(calls, lambda: None)()
+            assert self._inner is not None
+            return self._inner.rerank(request, deadline)
+
+    story = dataclasses.replace(world.online.story, load_reranker=Slow)
+    online = dataclasses.replace(world.online, story=story)
+    assert "warranty.md" in found(world.search(BOB, WARRANTY))
+    assert "warranty.md" not in found(world.search(ALICE, WARRANTY, online))
+
+
+# ── what is cached ──────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_equal_rights_share_and_others_do_not(world: World) -> None:
+    """Groups that no document names make no difference; one that a document names does, also a denied one."""
+    for principal in (ALICE, who("carol", "sales", "ops"), who("dave", labels=("unused",))):
+        assert cited(world.ask(principal)) == {"warranty.md"}
+    assert len(world.shelf.kept) == 1
+    world.ask(BOB)
+    world.ask(who("erin", "hr", "sales"))
+    assert len(world.shelf.kept) == 2
+    world.change("kitchen.md", access=dataclasses.replace(EVERYBODY, deny=frozenset({"group:sales"})))
+    world.shelf.kept.clear()
+    for principal in (ALICE, who("carol", "sales", "ops"), BOB, who("erin", "hr", "sales")):
+        world.ask(principal)
+    assert len(world.shelf.kept) == 4
+
+
+def test_a_refusal_is_not_given_to_someone_with_more_rights(world: World) -> None:
+    assert world.ask(ALICE, PAY).status == "no_answer"
+    assert cited(world.ask(BOB, PAY)) == {"pay.md"}
+    assert world.ask(ALICE, PAY).status == "no_answer"
+    world.change("pay.md", access=EVERYBODY)
+    assert cited(world.ask(ALICE, PAY)) == {"pay.md"}
+    world.change("pay.md", access=HR_ONLY)
+    assert world.ask(ALICE, PAY).status == "no_answer"
+
+
+def test_nothing_is_cached_while_the_chunks_lag_behind(world: World) -> None:
+    engine = world.services.engine
+    revoke(dataclasses.replace(engine, generations=Dying(engine, Unavailable("gone"), at=1)), "warranty.md")
+    assert cited(world.ask(ALICE)) == set()
+    assert world.search(ALICE, WARRANTY).hits is not None
+    assert world.shelf.kept == {}
+
+
+def test_a_result_is_cached_under_the_rights_of_its_beginning(world: World) -> None:
+    """A request that saw a document before its revocation must not store under the new access epoch."""
+    world.write({"old.md": "# Warranty\n\nThe warranty period is 36 months.\n"})
+    world.ingest()
+    world.publish()
+    world.shelf.kept.clear()
+    online = answering(world, lambda: world.services.engine.registry.raise_epoch())
+    world.ask(ALICE, online=online)
+    [early] = world.shelf.kept
+    world.ask(ALICE)
+    assert len(world.shelf.kept) == 2 and early in world.shelf.kept
+
+
+# ── faults: closed, not open ────────────────────────────────────────────────────────────────────────────
+
+
+def test_a_stale_registry_reader_shows_nothing_that_was_spread(world: World) -> None:
+    engine = world.services.engine
+    old = engine.registry.get_many(CORPUS, ["warranty.md", "pay.md", "kitchen.md"])
+    world.ask(ALICE)
+    revoke(engine, "warranty.md")
+
+    class Stale:
+        def __getattr__(self, name: str) -> Any:
+            return getattr(engine.registry, name)
+
+        def get_many(self, corpus: str, document_ids: Any) -> Any:
+            return {name: old[name] for name in document_ids if name in old}
+
+    stale = dataclasses.replace(engine, registry=Stale())
+    online = dataclasses.replace(world.online, story=dataclasses.replace(world.online.story, engine=stale))
+    assert cited(world.ask(ALICE, online=online)) == set()
+    assert "warranty.md" not in found(world.search(ALICE, WARRANTY, online))
+
+
+def test_an_unreadable_registry_is_unavailable_and_never_a_yes(world: World) -> None:
+    engine = world.services.engine
+    answer = world.ask(ALICE)
+    source = answer.sources[0]
+
+    class Gone:
+        def __getattr__(self, name: str) -> Any:
+            return getattr(engine.registry, name)
+
+        def get_many(self, corpus: str, document_ids: Any) -> Any:
+            raise Unavailable("The registry could not be read.")
+
+    gone = dataclasses.replace(engine, registry=Gone())
+    online = dataclasses.replace(world.online, story=dataclasses.replace(world.online.story, engine=gone))
+    for ask in (
+        lambda: world.ask(ALICE, online=online),
+        lambda: world.search(ALICE, WARRANTY, online),
+        lambda: online.read_source(ALICE, source.document_id, source.document_version, None, None),
+        lambda: online.read_trace(ALICE, answer.trace_id),
+    ):
+        with pytest.raises(Unavailable):
+            ask()
+
+
+def test_an_index_whose_rights_were_emptied_shows_nothing(world: World) -> None:
+    engine = world.services.engine
+    live = engine.retrieval.resolve(CORPUS, "live")
+    assert live is not None
+    for document in ("warranty.md", "kitchen.md", "pay.md"):
+        engine.generations.spread_access(live, document, Access("", frozenset(), frozenset()))
+    world.shelf.kept.clear()
+    for principal in (ALICE, BOB, who("root", "hr", labels=("public", ""))):
+        with pytest.raises(NotFound):
+            world.ask(principal)
+        with pytest.raises(NotFound):
+            world.search(principal, WARRANTY)
+
+
+def test_forged_entries_are_misses(world: World) -> None:
+    """Another scope's entry, another tenant's, a truncated one, one of an older schema, one with another text."""
+    first, theirs = world.ask(ALICE, PAY), world.ask(BOB, PAY)
+    mine = world.ask(BOB)
+    keys = dict(world.shelf.kept)
+    hr_entry = max(keys.values(), key=lambda value: b"day 25" in value)
+    forgeries = [
+        lambda key: hr_entry,
+        lambda key: keys[key][:-7],
+        lambda key: keys[key][:31],
+        lambda key: b"",
+        lambda key: keys[key].replace(b"demo", b"evil").replace(b"25", b"99").replace(b"12", b"99"),
+        lambda key: keys[key][32:],
+        lambda key: bytes(32) + keys[key][32:],
+    ]
+    for forge in forgeries:
+        for key in keys:
+            world.shelf.kept[key] = forge(key)
+        for principal, text, before in ((ALICE, PAY, first), (BOB, PAY, theirs), (BOB, WARRANTY, mine)):
+            again = world.ask(principal, text)
+            assert dataclasses.replace(again, trace_id=before.trace_id) == before
