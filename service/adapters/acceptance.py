@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from service.domain.documents import IndexedChunk
 from service.domain.retrieval import KnnLeg, Leg, LegResult, Vector
-from service.domain.rights import Scope
+from service.domain.rights import Access, Scope
 from service.errors import InvalidInput
 from service.text.wellformed import storable
 
@@ -22,6 +22,8 @@ from service.text.wellformed import storable
 MAX_TOKEN_UNITS = 255
 # A Lucene term holds at most 32766 bytes. Longer anchors and sections are stored, but cannot be looked up.
 MAX_NAME_BYTES = 8_000
+# Longer than any Lucene term. Elasticsearch refuses a query that asks for such a name.
+MAX_TERM_BYTES = 32_766
 # Both fields of each term make a clause; Elasticsearch guarantees 1024 of them.
 MAX_QUESTION_TERMS = 512
 
@@ -30,6 +32,7 @@ def refusal(chunk: IndexedChunk, dimension: int) -> str | None:
     """Why this chunk cannot be indexed, or None when it can. `dimension` is the generation's."""
     return (
         _name_fault(chunk)
+        or _access_fault(chunk.access)
         or _token_fault("body", chunk.body_terms)
         or _token_fault("heading", chunk.heading_terms)
         or _vector_fault(chunk.vector, dimension)
@@ -53,13 +56,13 @@ def askable_names(names: Iterable[str]) -> tuple[str, ...]:
 
 
 def askable_scope(scope: Scope) -> Scope:
-    """The same scope without names that no document can carry (a token may hold half a UTF-16 pair)."""
-    if storable(scope.tenant) and all(map(storable, scope.labels)) and all(map(storable, scope.subjects)):
+    """The same scope without names that no document can carry: half a UTF-16 pair, or longer than any term."""
+    if all(map(_carriable, (scope.tenant, *scope.labels, *scope.subjects))):
         return scope
     return Scope(
-        tenant=scope.tenant if storable(scope.tenant) else "",
-        labels=frozenset(filter(storable, scope.labels)),
-        subjects=frozenset(filter(storable, scope.subjects)),
+        tenant=scope.tenant if _carriable(scope.tenant) else "",
+        labels=frozenset(filter(_carriable, scope.labels)),
+        subjects=frozenset(filter(_carriable, scope.subjects)),
     )
 
 
@@ -104,6 +107,17 @@ def _name_fault(chunk: IndexedChunk) -> str | None:
     if max(len(cut.chunk_id.encode()), len(cut.document_id.encode())) > MAX_NAME_BYTES:
         return f"chunkId or documentId is longer than {MAX_NAME_BYTES} bytes"
     return None
+
+
+def _access_fault(access: Access) -> str | None:
+    if not all(map(_carriable, (access.tenant, *access.labels, *access.allow, *access.deny))):
+        return f"a name in its rights has no UTF-8 form or more than {MAX_TERM_BYTES} bytes"
+    return None
+
+
+def _carriable(name: str) -> bool:
+    """Whether a document's rights can hold the name."""
+    return storable(name) and len(name.encode()) <= MAX_TERM_BYTES
 
 
 def _token_fault(field: str, terms: tuple[str, ...]) -> str | None:
