@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 import uuid
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -13,11 +13,16 @@ from typing import Any
 import click
 
 from service.bootstrap import Services, build
-from service.cli.shared import as_json, echo_json
-from service.evaluation.experiments import Expectation, lesson
+from service.cli.shared import as_json, echo_json, progress_bars
+from service.evaluation.experiments import Expectation, lesson, permission_order, permission_timing
 from service.settings import load_settings
 
 SAMPLES = Path(__file__).parent.parent / "samples"
+
+
+engine_option = click.option(
+    "--engine", type=click.Choice(["embedded", "elasticsearch"]), help="ATTEST_ENGINE otherwise."
+)
 
 
 @click.group("experiment", epilog="\b\nExample:\n  attest experiment lesson --engine embedded")
@@ -26,12 +31,35 @@ def experiment_command() -> None:
 
 
 @experiment_command.command("lesson")
-@click.option("--engine", type=click.Choice(["embedded", "elasticsearch"]), help="ATTEST_ENGINE otherwise.")
+@engine_option
 @as_json
 def lesson_command(engine: str | None, as_json: bool) -> None:
     """The teaching corpus: answer, refusals, restricted document, shifted citation, hand-computed measures."""
     with throwaway(engine) as services:
         report("lesson", lesson.run(services.offline, services.online, SAMPLES / "lesson"), as_json)
+
+
+@experiment_command.command("permission-order")
+@engine_option
+@as_json
+def permission_order_command(engine: str | None, as_json: bool) -> None:
+    """Rights filtered last, in a path made for this, leak; in the product's order nothing of it is seen."""
+    with throwaway(engine) as services:
+        report("permission-order", permission_order.run(services.offline, services.online), as_json)
+
+
+@experiment_command.command("permission-timing")
+@engine_option
+@click.option("--pairs", default=permission_timing.ENOUGH, show_default=True, type=click.IntRange(2))
+@click.option("--seed", default=1, show_default=True, help="Of the order in which the pairs are asked.")
+@as_json
+def permission_timing_command(engine: str | None, pairs: int, seed: int, as_json: bool) -> None:
+    """Times of requests whose best match is hidden against times of the same where it does not exist."""
+    with throwaway(engine) as services, throwaway(engine) as others, progress_bars() as progress:
+        measured, expectations = permission_timing.run(
+            services.offline, services.online, others.engine, pairs, seed, progress
+        )
+    report("permission-timing", expectations, as_json, {"measured": permission_timing.to_json(measured)})
 
 
 @contextmanager
@@ -47,11 +75,14 @@ def throwaway(engine: str | None) -> Iterator[Services]:
             services.engine.erase()
 
 
-def report(name: str, expectations: list[Expectation], as_json: bool) -> None:
-    """Prints every expectation; exit code 1 when one does not hold."""
+def report(
+    name: str, expectations: list[Expectation], as_json: bool, figures: Mapping[str, Any] | None = None
+) -> None:
+    """Prints every expectation (as JSON, the figures too); exit code 1 when one does not hold."""
     holds = all(expectation.holds for expectation in expectations)
     if as_json:
-        echo_json({"experiment": name, "holds": holds, "expectations": [e.to_json() for e in expectations]})
+        told = {"experiment": name, "holds": holds, "expectations": [e.to_json() for e in expectations]}
+        echo_json(told | dict(figures or {}))
     else:
         for e in expectations:
             click.echo(f"{'ok  ' if e.holds else 'FAIL'} {e.what}: expected {e.expected}, saw {e.seen}")
