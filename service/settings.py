@@ -76,6 +76,9 @@ class Settings(BaseSettings):
     token_keys_file: Path | None = Field(
         None, description="JWKS file with RS256 or ES256 public keys, chosen by kid."
     )
+    token_secret_with_keys: bool = Field(
+        False, description="Take HS256 beside a key file; otherwise a key file refuses it."
+    )
     token_issuer: str = Field("attest", description="Required `iss` of a token.")
     token_audience: str = Field("attest", description="Required `aud` of a token.")
     token_leeway_s: int = Field(30, ge=0, le=300, description="Clock leeway for exp and nbf, seconds.")

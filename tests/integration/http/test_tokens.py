@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import base64
+import hmac
+import json
 import time
 from collections.abc import Callable
 
@@ -16,6 +18,14 @@ from tests.integration.http.material import POSTS, RETRY, SECRET, ask, bearer, c
 
 def signed(settings: Settings, **changes: object) -> str:
     return "Bearer " + jwt.encode(claims(settings, **changes), SECRET, "HS256")
+
+
+def headed(settings: Settings, **header: object) -> str:
+    """Signed with the secret over whatever header: the library would refuse to make some of these."""
+    parts = [{"alg": "HS256", "typ": "JWT", **header}, claims(settings)]
+    body = b".".join(base64.urlsafe_b64encode(json.dumps(part).encode()).rstrip(b"=") for part in parts)
+    mac = base64.urlsafe_b64encode(hmac.digest(SECRET.encode(), body, "sha256")).rstrip(b"=")
+    return f"Bearer {(body + b'.' + mac).decode()}"
 
 
 def tampered(settings: Settings) -> str:
@@ -61,6 +71,21 @@ BAD_TOKENS: dict[str, Callable[[Settings], str | None]] = {
     "groups as text": lambda s: signed(s, groups="hr"),
     "labels as an object": lambda s: signed(s, labels={"a": 1}),
     "a role that is a number": lambda s: signed(s, roles=[1]),
+    "expiry past all numbers": lambda s: signed(s, exp=float("inf")),
+    "expiry a truth": lambda s: signed(s, exp=True),
+    "issued tomorrow": lambda s: signed(s, iat=int(time.time()) + 86_400),
+    "an audience that is a number": lambda s: signed(s, aud=[s.token_audience, 7]),
+    "a tenant that shows nothing": lambda s: signed(s, tenant="\u200b"),
+    "more groups than may be": lambda s: signed(s, groups=["g"] * 1_001),
+    "a name too long": lambda s: signed(s, groups=["g" * 257]),
+    "100 kB": lambda s: signed(s, note="x" * 100_000),
+    "a critical header": lambda s: headed(s, crit=["exp"]),
+    "an unencoded payload": lambda s: headed(s, b64=False, crit=["b64"]),
+    "a nested token": lambda s: headed(s, cty="JWT"),
+    "another type": lambda s: headed(s, typ="JWE"),
+    "a key that is a path": lambda s: headed(s, alg="RS256", kid="../../etc/passwd"),
+    "a key that is a number": lambda s: headed(s, alg="RS256", kid=7),
+    "a key brought along": lambda s: headed(s, alg="RS256", jwk={"kty": "oct", "k": "eA"}),
 }
 
 
