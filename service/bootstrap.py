@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import getpass
 import hmac
+import os
+import pwd
 import secrets
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -97,6 +98,18 @@ class Services:
 
     settings: Settings
     on_event: Event
+    acting: str | None = None
+
+    @property
+    def who(self) -> str:
+        """Who changes things, for the audit: whom a token lets act, else the account that runs this process. The
+        account is asked of the system: what the environment calls it is anybody's word."""
+        if self.acting is not None:
+            return self.acting
+        try:
+            return pwd.getpwuid(os.getuid()).pw_name
+        except KeyError:
+            return f"uid {os.getuid()}"
 
     @cached_property
     def engine(self) -> Engine:
@@ -126,7 +139,7 @@ class Services:
                 replicas=settings.es_replicas,
                 vector_index=settings.vector_index,
             ),
-            who=getpass.getuser(),
+            who=self.who,
         )
 
     @cached_property
@@ -191,5 +204,6 @@ def silent(kind: str, name: str, value: float) -> None:
     """Where nobody listens to metrics: the command line, tests."""
 
 
-def build(settings: Settings, on_event: Event = silent) -> Services:
-    return Services(settings, on_event)
+def build(settings: Settings, on_event: Event = silent, *, acting: str | None = None) -> Services:
+    """`acting` is who acts by a token; without one the account that runs this process does."""
+    return Services(settings, on_event, acting)

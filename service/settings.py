@@ -83,6 +83,11 @@ class Settings(BaseSettings):
     token_audience: str = Field("attest", description="Required `aud` of a token.")
     token_leeway_s: int = Field(30, ge=0, le=300, description="Clock leeway for exp and nbf, seconds.")
 
+    token: SecretStr | None = Field(
+        None,
+        description="A signed token as whose holder commands act, with its roles; else as the person at the shell.",
+    )
+
     host: str = Field("127.0.0.1", description="Address `attest serve` binds.")
     port: int = Field(8080, ge=1, le=65_535, description="Port `attest serve` binds.")
     workers: int = Field(1, ge=1, le=64, description="gunicorn worker processes; each loads the models once.")

@@ -10,12 +10,13 @@ from datetime import UTC, datetime
 import click
 
 from service.access.rules import read_access, to_json
-from service.cli.shared import as_json, echo_json, services
+from service.cli.shared import as_json, echo_json, needs, services
 from service.domain.documents import RegistryChange, RegistryEntry, Standing
 from service.errors import InvalidAccess, NotFound
 from service.offline.rights import RightsChange, change_rights, finish, history, pending
 
 
+@needs("operator")
 @click.group("access", epilog="\b\nExample:\n  attest access revoke handbook hr/pay.md --subject group:eng")
 def access_command() -> None:
     """Change who may see a document, or delete it. What returns is in force."""

@@ -7,15 +7,16 @@ import uuid
 
 import click
 
-from service.cli.shared import as_json, echo_json, principal, principal_options, services
+from service.cli.shared import as_json, asking, echo_json, needs, principal_options, services
 from service.domain.answers import GroundedAnswer, Question, SearchResult
-from service.domain.rights import Principal
 from service.errors import InvalidInput
+from service.web.auth import holds
 from service.web.present import answer_json, search_json, source_json
 
 _SOURCE = re.compile(r"(?P<document>.+)@(?P<version>[0-9a-f.]+)(?:\[(?P<start>\d+):(?P<end>\d+)\])?")
 
 
+@needs("reader")
 @click.command(
     "ask",
     epilog="""\b
@@ -39,13 +40,14 @@ def ask_command(
 ) -> None:
     """Ask TEXT: a proven answer with its sources, or why there is none. Exit code 0 for both."""
     question = Question(uuid.uuid4().hex, text, corpus, corpus_version, profile)
-    answer = services().online.answer(question, _principal(who))
+    answer = services().online.answer(question, asking(who))
     if as_json:
         echo_json(answer_json(answer))
     else:
         click.echo(render(answer))
 
 
+@needs("reader")
 @click.command("search", epilog='\b\nExample:\n  attest search "trace 命令" --corpus arthas --size 5')
 @click.argument("text")
 @click.option("--corpus", required=True)
@@ -58,22 +60,27 @@ def search_command(
     text: str, corpus: str, corpus_version: str, profile: str | None, size: int, as_json: bool, **who: object
 ) -> None:
     """Ranked passages for TEXT, with the rank in each leg and every feature."""
-    question = Question(uuid.uuid4().hex, text, corpus, corpus_version, profile, explain=True)
-    result = services().online.search(question, _principal(who), size)
+    caller = asking(who)
+    # Raw scores count hidden documents too, so they are shown as over HTTP: to those who may inspect.
+    explain = holds(caller, "inspect")
+    question = Question(uuid.uuid4().hex, text, corpus, corpus_version, profile, explain=explain)
+    result = services().online.search(question, caller, size)
     if as_json:
         echo_json(search_json(result))
     else:
         click.echo(_render_search(result))
 
 
+@needs("inspect")
 @click.command("inspect", epilog="\b\nExample:\n  attest inspect 5f0c…  (a traceId from an answer)")
 @click.argument("trace_id")
 @principal_options
 def inspect_command(trace_id: str, **who: object) -> None:
     """Print a request's trace: every stage, what came in and went out, ranks, scores, drops, time."""
-    echo_json(services().online.read_trace(_principal(who), trace_id))
+    echo_json(services().online.read_trace(asking(who), trace_id))
 
 
+@needs("reader")
 @click.command("source", epilog='\b\nExample:\n  attest source "retry-policy@0c1d…[20:61]"')
 @click.argument("reference")
 @principal_options
@@ -84,7 +91,7 @@ def source_command(reference: str, as_json: bool, **who: object) -> None:
     if found is None:
         raise InvalidInput("A source is written DOC@VERSION or DOC@VERSION[START:END].")
     start, end = (int(found[name]) if found[name] else None for name in ("start", "end"))
-    view = services().online.read_source(_principal(who), found["document"], found["version"], start, end)
+    view = services().online.read_source(asking(who), found["document"], found["version"], start, end)
     if as_json:
         echo_json(source_json(view))
         return
@@ -93,12 +100,6 @@ def source_command(reference: str, as_json: bool, **who: object) -> None:
     )
     click.echo(f"{view.status}, sha256 {view.text_sha256[:16]}…\n")
     click.echo(view.text)
-
-
-def _principal(who: dict[str, object]) -> Principal:
-    groups, labels = who["groups"], who["labels"]
-    assert isinstance(groups, tuple) and isinstance(labels, tuple)
-    return principal(str(who["tenant"]), str(who["user"]), groups, labels)
 
 
 def render(answer: GroundedAnswer) -> str:

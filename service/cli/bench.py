@@ -9,11 +9,12 @@ from pathlib import Path
 import click
 
 from service.adapters.redis_cache import NoCache
-from service.cli.shared import as_json, echo_json, principal, principal_options, progress_bars, services
+from service.cli.shared import as_json, asking, echo_json, needs, principal_options, progress_bars, services
 from service.errors import InvalidInput
 from service.evaluation.bench import PathTimes, time_path
 
 
+@needs("inspect")
 @click.group("bench", epilog="\b\nExample:\n  attest bench path --corpus tidb --questions cases.jsonl")
 def bench_command() -> None:
     """Benchmarks; ratios are of one run."""
@@ -33,15 +34,14 @@ def bench_command() -> None:
 @as_json
 def path_command(corpus: str, question_file: Path, limit: int, as_json: bool, **who: object) -> None:
     """p50 and p95 of every stage of the online path, and whose work the time is. The cache is left out."""
-    groups, labels = who["groups"], who["labels"]
-    assert isinstance(groups, tuple) and isinstance(labels, tuple)
+    caller = asking(who)
     online = replace(services().online, cache=NoCache())
     with progress_bars() as progress:
         times = time_path(
             online,
             corpus,
             _questions(question_file)[:limit],
-            principal(str(who["tenant"]), str(who["user"]), groups, labels),
+            caller,
             progress,
         )
     if as_json:

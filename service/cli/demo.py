@@ -14,7 +14,7 @@ import click
 
 from service.bootstrap import Services
 from service.cli.ask import render
-from service.cli.shared import as_json, echo_json, principal, progress_bars, services
+from service.cli.shared import as_json, echo_json, needs, principal, progress_bars, services
 from service.domain.answers import GroundedAnswer, Question
 from service.domain.generations import live_alias
 from service.profiles.corpus import CorpusProfile, read_corpus_profile
@@ -24,6 +24,7 @@ from service.web.auth import issue_token
 SAMPLES = Path(__file__).parent.parent / "samples"
 
 
+@needs("operator")
 @click.command("demo", epilog="\b\nExample:\n  attest demo --serve")
 @click.option("--serve", is_flag=True, help="Leave the service running afterwards; prints URLs and a token.")
 @as_json

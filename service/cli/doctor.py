@@ -6,13 +6,14 @@ import sys
 
 import click
 
-from service.cli.shared import as_json, echo_json, services
+from service.cli.shared import as_json, echo_json, needs, services
 from service.domain.generations import live_alias
 from service.domain.ports import Engine
 from service.errors import AttestError
 from service.online.rerank.registry import read_catalogue
 
 
+@needs("operator")
 @click.command("doctor", epilog="\b\nExample:\n  attest doctor --json")
 @as_json
 def doctor_command(as_json: bool) -> None:

@@ -7,11 +7,12 @@ from pathlib import Path
 
 import click
 
-from service.cli.shared import as_json, echo_json, progress_bars, services
+from service.cli.shared import as_json, echo_json, needs, progress_bars, services
 from service.evaluation.cases import load_cases
 from service.evaluation.runs import Figures, figures, run
 
 
+@needs("inspect")
 @click.command("eval", epilog="\b\nExample:\n  attest eval --corpus xquad-zh --cases cases.jsonl --limit 50")
 @click.option("--corpus", required=True)
 @click.option(

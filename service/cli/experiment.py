@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from service.bootstrap import Services, build
-from service.cli.shared import as_json, echo_json, progress_bars
+from service.cli.shared import as_json, echo_json, needs, progress_bars
 from service.evaluation.experiments import Expectation, lesson, permission_order, permission_timing
 from service.settings import load_settings
 
@@ -25,6 +25,7 @@ engine_option = click.option(
 )
 
 
+@needs("inspect")
 @click.group("experiment", epilog="\b\nExample:\n  attest experiment lesson --engine embedded")
 def experiment_command() -> None:
     """Experiments: each prints what it expected and saw, and exits 0 only when all of it holds."""

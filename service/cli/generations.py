@@ -8,11 +8,12 @@ from typing import Any
 
 import click
 
-from service.cli.shared import as_json, echo_json, peak_memory_mib, progress_bars, services
+from service.cli.shared import as_json, echo_json, needs, peak_memory_mib, progress_bars, services
 from service.domain.generations import Manifest
 from service.offline.generations.switch import live_generation
 
 
+@needs("operator")
 @click.command("build", epilog="\b\nExample:\n  attest build handbook --publish")
 @click.argument("corpus")
 @click.option("--publish", "and_publish", is_flag=True, help="Publish it when it passes its checks.")
@@ -39,6 +40,7 @@ def build_command(corpus: str, and_publish: bool, as_json: bool) -> None:
         click.echo(f"Next: attest publish {corpus}")
 
 
+@needs("operator")
 @click.command("check", epilog="\b\nExample:\n  attest check handbook")
 @click.argument("corpus")
 @click.option("--generation", help="A generation's name; the live one when left out.")
@@ -59,6 +61,7 @@ def check_command(corpus: str, generation: str | None, as_json: bool) -> None:
         sys.exit(1)
 
 
+@needs("operator")
 @click.command("publish", epilog="\b\nExample:\n  attest publish handbook")
 @click.argument("corpus")
 @click.option("--generation", help="The generation to make live; the newest ready one when left out.")
@@ -72,6 +75,7 @@ def publish_command(corpus: str, generation: str | None, as_json: bool) -> None:
     click.echo(f"live: {manifest.generation}" + (f" (was {switched.before})" if switched.before else ""))
 
 
+@needs("operator")
 @click.command("rollback", epilog="\b\nExample:\n  attest rollback handbook")
 @click.argument("corpus")
 @as_json
@@ -84,6 +88,7 @@ def rollback_command(corpus: str, as_json: bool) -> None:
     click.echo(f"live: {switched.live} (was {switched.before})")
 
 
+@needs("operator")
 @click.command("prune", epilog="\b\nExample:\n  attest prune handbook --keep 1 --dry-run")
 @click.argument("corpus")
 @click.option(
@@ -103,6 +108,7 @@ def prune_command(corpus: str, keep: int, dry_run: bool, as_json: bool) -> None:
         click.echo("nothing to drop")
 
 
+@needs("operator")
 @click.command("generations", epilog="\b\nExample:\n  attest generations handbook")
 @click.argument("corpus", required=False)
 @as_json

@@ -10,12 +10,13 @@ from typing import Any
 
 import click
 
-from service.cli.shared import as_json, echo_json, peak_memory_mib, progress_bars, services
+from service.cli.shared import as_json, echo_json, needs, peak_memory_mib, progress_bars, services
 from service.errors import InvalidInput
 from service.offline.story import IngestReport
 from service.profiles.corpus import CorpusProfile, read_corpus_profile
 
 
+@needs("operator")
 @click.command(
     "ingest",
     epilog="""\b

@@ -7,9 +7,11 @@ import sys
 
 import click
 
+from service.cli.shared import needs
 from service.settings import Settings, load_settings
 
 
+@needs("operator")
 @click.command("serve", epilog="\b\nExample:\n  ATTEST_TOKEN_SECRET=$(openssl rand -hex 32) attest serve")
 @click.option("--host", help="Address to bind; ATTEST_HOST otherwise.")
 @click.option("--port", type=click.IntRange(1, 65535), help="Port to bind; ATTEST_PORT otherwise.")

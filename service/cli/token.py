@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import click
 
+from service.cli.shared import needs
 from service.settings import load_settings
 from service.web.auth import issue_token
 
 
+@needs("admin")
 @click.command(
     "token",
     epilog="""\b

@@ -99,6 +99,7 @@ def blueprint(service: OnlineService, tokens: TokenChecker, limits: Limits, metr
         "/v1/answers",
         tags=[questions],
         summary="Ask: a proven answer, or why none",
+        description=f"{_needs('reader')} With `explain` also: inspect.",
         responses={200: models.AnswerOut},
     )
     def answers(body: models.AnswerBody) -> Response:
@@ -106,7 +107,13 @@ def blueprint(service: OnlineService, tokens: TokenChecker, limits: Limits, metr
         metrics.outcome(str(answer.reason or answer.status))
         return jsonify(answer_json(answer))
 
-    @api.post("/v1/search", tags=[questions], summary="Ranked passages", responses={200: models.SearchOut})
+    @api.post(
+        "/v1/search",
+        tags=[questions],
+        summary="Ranked passages",
+        description=f"{_needs('reader')} With `explain` also: inspect.",
+        responses={200: models.SearchOut},
+    )
     def search(body: models.SearchBody) -> Response:
         who = caller("reader")
         return jsonify(search_json(service.search(_question(body, _explaining(body, who)), who, body.size)))
@@ -115,6 +122,7 @@ def blueprint(service: OnlineService, tokens: TokenChecker, limits: Limits, metr
         "/api/chat",
         tags=[questions],
         summary="The same answer in the chat shape",
+        description=_needs("reader"),
         responses={200: models.ChatOut},
     )
     def chat(body: models.ChatBody) -> Response:
@@ -127,6 +135,7 @@ def blueprint(service: OnlineService, tokens: TokenChecker, limits: Limits, metr
         "/v1/sources/<path:document_id>/<version>",
         tags=[sources],
         summary="A span of an archived version",
+        description=_needs("reader"),
         responses={200: models.SourceTextOut},
     )
     def source(path: models.SourcePath, query: models.SourceQuery) -> Response:
@@ -134,12 +143,20 @@ def blueprint(service: OnlineService, tokens: TokenChecker, limits: Limits, metr
         return jsonify(source_json(view))
 
     @api.get(
-        "/v1/traces/<trace_id>", tags=[sources], summary="A request's trace", responses={200: models.TraceOut}
+        "/v1/traces/<trace_id>",
+        tags=[sources],
+        summary="A request's trace",
+        description=_needs("inspect"),
+        responses={200: models.TraceOut},
     )
     def trace(path: models.TracePath) -> Response:
         return jsonify(service.read_trace(caller("inspect"), path.trace_id))
 
     return api
+
+
+def _needs(role: str) -> str:
+    return f"Needs the role: {role}."
 
 
 def _explaining(body: models.AnswerBody, who: Principal) -> bool:

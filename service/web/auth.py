@@ -154,9 +154,14 @@ def _is_name(value: object) -> bool:
     return isinstance(value, str) and storable(value) and 0 < len(normalise_name(value)) <= LONGEST_NAME
 
 
+def holds(principal: Principal, role: str) -> bool:
+    """Whether the principal has the role. `admin` holds every one."""
+    return role in principal.roles or "admin" in principal.roles
+
+
 def require(principal: Principal, role: str) -> None:
-    """Raises RoleRequired. `admin` holds every role."""
-    if role not in principal.roles and "admin" not in principal.roles:
+    """Raises RoleRequired."""
+    if not holds(principal, role):
         raise RoleRequired(role)
 
 

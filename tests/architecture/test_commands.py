@@ -13,6 +13,7 @@ import click
 import pytest
 
 from service.cli import cli
+from service.web.auth import ROLES
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 DOCUMENTS = [
@@ -117,3 +118,42 @@ def test_scripts_know_the_options_that_the_documents_give(
     text = help_of(f"scripts/{script}") + (help_of(f"scripts/{script}", command) if command else "")
     options = [a.partition("=")[0] for a in arguments if a.startswith("--")]
     assert [option for option in options if not re.search(rf"{option}\b", text)] == []
+
+
+def every_command(group: click.Group = cli, path: tuple[str, ...] = ()) -> list[tuple[str, click.Command]]:
+    """Each command and each group, by the words one types."""
+    found: list[tuple[str, click.Command]] = []
+    context = click.Context(group)
+    for name in group.list_commands(context):
+        command = group.get_command(context, name)
+        assert command is not None
+        found.append((" ".join((*path, name)), command))
+        if isinstance(command, click.Group):
+            found += every_command(command, (*path, name))
+    return found
+
+
+def role_in_help(command: click.Command) -> str | None:
+    said = command.get_help(click.Context(command)).rstrip().splitlines()[-1].strip()
+    found = re.fullmatch(r"Needs the role: (\w+)\.", said)
+    return found[1] if found else None
+
+
+def test_every_command_says_which_role_it_needs() -> None:
+    roles = {name: role_in_help(command) for name, command in every_command()}
+    assert [name for name, role in roles.items() if role not in ROLES] == []
+    # A command of a group needs what the group needs.
+    assert [name for name, role in roles.items() if role != roles[name.split()[0]]] == []
+
+
+def test_a_command_without_a_role_is_seen() -> None:
+    assert role_in_help(click.Command("x", help="Does things.")) is None
+    assert role_in_help(click.Command("x", epilog="Needs the role: reader. Perhaps.")) is None
+
+
+def test_the_table_of_roles_is_that_of_the_commands() -> None:
+    rows = re.findall(
+        r"^\| (\w+) \| (.+) \|$", (REPOSITORY / "docs" / "configuration.md").read_text("utf-8"), re.MULTILINE
+    )
+    stated = {name: role for role, text in rows if role in ROLES for name in re.findall(r"`(\w+)`", text)}
+    assert stated == {n: role_in_help(command) for n, command in every_command() if " " not in n}
