@@ -28,7 +28,7 @@ def gunicorn_arguments(settings: Settings, host: str | None = None, port: int | 
     return [
         "-m",
         "gunicorn",
-        "--worker-class=gthread",
+        "--worker-class=service.web.worker.PatientWorker",
         f"--workers={settings.workers}",
         f"--threads={settings.threads}",
         f"--bind={host or settings.host}:{port or settings.port}",

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from flask import Response, g, jsonify, request
 from flask_openapi.blueprint import APIBlueprint
 from flask_openapi.models.tag import Tag
-from werkzeug.exceptions import BadRequest, UnsupportedMediaType
+from werkzeug.exceptions import BadRequest, RequestEntityTooLarge, UnsupportedMediaType
 
 from service.domain.answers import GroundedAnswer, Question, SearchResult, SourceView
 from service.domain.rights import Principal
@@ -80,6 +80,7 @@ def blueprint(service: OnlineService, tokens: TokenChecker, limits: Limits, metr
         # The framework would read malformed JSON as an empty object; say what is wrong instead.
         if request.method != "POST":
             return None
+        _not_cut_off()
         try:
             body = request.get_json()
         except UnsupportedMediaType:
@@ -157,6 +158,15 @@ def blueprint(service: OnlineService, tokens: TokenChecker, limits: Limits, metr
 
 def _needs(role: str) -> str:
     return f"Needs the role: {role}."
+
+
+def _not_cut_off() -> None:
+    """Raises RequestEntityTooLarge for a body in chunks that goes on beyond the largest: the framework would take
+    what comes before as the whole."""
+    if request.content_length is not None or len(request.get_data()) != request.max_content_length:
+        return
+    if request.environ["wsgi.input"].read(1):
+        raise RequestEntityTooLarge
 
 
 def _explaining(body: models.AnswerBody, who: Principal) -> bool:
