@@ -13,6 +13,8 @@ import unicodedata
 
 from service.domain.rights import EVERYONE, PUBLIC_LABEL, Access, Principal, RightsInUse, Scope
 
+LONGEST_NAME = 256  # characters of a name, normalised; rules and tokens with a longer one are refused
+
 # Unicode's Default_Ignorable_Code_Point: joiners, zero-width spaces, marks of direction, variation selectors, fillers.
 _INVISIBLE = re.compile(
     "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e\u2060-\u206f\u3164"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from service.access.policy import normalise_name
+from service.access.policy import LONGEST_NAME, normalise_name
 from service.domain.rights import EVERYONE, PUBLIC_LABEL, Access
 from service.errors import InvalidAccess
 
@@ -32,11 +32,9 @@ def read_access(rule: Mapping[str, Any], *, tenant: str, where: str) -> Access:
     own_tenant = rule.get("tenant", tenant)
     if not isinstance(own_tenant, str) or not normalise_name(own_tenant):
         raise InvalidAccess(f"{where}: `tenant` must be a non-empty string.")
-    if _half_a_pair(own_tenant):
-        raise InvalidAccess(f"{where}: `tenant` has half a surrogate pair: no character.")
-    labels = frozenset(normalise_name(value) for value in _names(rule, "labels", where))
+    labels = frozenset(_name(value, where) for value in _names(rule, "labels", where))
     return Access(
-        tenant=normalise_name(own_tenant),
+        tenant=_name(own_tenant, where),
         labels=labels or frozenset({PUBLIC_LABEL}),
         allow=allow,
         deny=frozenset(_subject(value, where) for value in _names(rule, "deny", where)),
@@ -53,14 +51,18 @@ def _names(rule: Mapping[str, Any], key: str, where: str) -> list[str]:
     values = rule.get(key, [])
     if not isinstance(values, list) or not all(isinstance(v, str) and normalise_name(v) for v in values):
         raise InvalidAccess(f"{where}: `{key}` must be a list of non-empty strings.")
-    if any(map(_half_a_pair, values)):
-        raise InvalidAccess(f"{where}: a name in `{key}` has half a surrogate pair: no character.")
     return values
 
 
-def _half_a_pair(name: str) -> bool:
-    """Half a UTF-16 pair, as an escape in JSON or YAML can write it: no engine could store the name."""
-    return any("\ud800" <= character <= "\udfff" for character in name)
+def _name(value: str, where: str) -> str:
+    """The name as it is compared. Refuses what no token can hold: a longer one, and half a UTF-16 pair, which JSON
+    and YAML can write as an escape."""
+    name = normalise_name(value)
+    if len(name) > LONGEST_NAME:
+        raise InvalidAccess(f"{where}: the name {name[:20]!r}… is longer than {LONGEST_NAME} characters.")
+    if any("\ud800" <= character <= "\udfff" for character in name):
+        raise InvalidAccess(f"{where}: the name {name!r} has half a surrogate pair: no character.")
+    return name
 
 
 def _subject(value: str, where: str) -> str:
@@ -68,7 +70,7 @@ def _subject(value: str, where: str) -> str:
     name = normalise_name(value)
     kind, _, rest = name.partition(":")
     if name == EVERYONE or (kind in {"user", "group"} and rest.strip()):
-        return name if name == EVERYONE else f"{kind}:{rest.strip()}"
+        return name if name == EVERYONE else f"{kind}:{_name(rest, where)}"
     raise InvalidAccess(f'{where}: {value!r} is not a subject; write "group:<name>", "user:<name>" or "*".')
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import jwt
 
-from service.access.policy import normalise_name, principal_of
+from service.access.policy import LONGEST_NAME, normalise_name, principal_of
 from service.domain.rights import Principal
 from service.errors import InvalidInput, Misconfigured, RoleRequired, Unauthenticated
 from service.settings import Settings
@@ -22,7 +22,6 @@ from service.web.strict_json import each_name_once, no_constant
 
 ROLES = ("reader", "inspect", "operator", "admin")
 LONGEST_TOKEN = 16_384  # characters
-LONGEST_NAME = 256  # characters of a name, as it is compared
 MOST_NAMES = 1_000  # of a token's groups, labels or roles
 _LATEST = 253_402_300_799  # seconds: the end of the year 9999
 _REQUIRED = ["exp", "aud", "iss", "sub", "tenant"]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from service.access.policy import normalise_name, principal_of, scope_hash, scope_of, visible
+from service.access.policy import LONGEST_NAME, normalise_name, principal_of, scope_hash, scope_of, visible
 from service.access.rules import read_access
 from service.domain.rights import Access, Scope
 from service.errors import InvalidAccess
@@ -159,3 +159,16 @@ def test_half_a_surrogate_pair_is_refused(key: str) -> None:
         read_access({"allow": ["*"], key: ["group:\ud800"]}, tenant="t", where="rule")
     with pytest.raises(InvalidAccess, match="surrogate"):
         read_access({"allow": ["*"], "tenant": "\ud800"}, tenant="t", where="rule")
+
+
+@pytest.mark.parametrize("key", ["tenant", "labels", "allow", "deny"])
+def test_a_name_longer_than_any_token_holds_is_refused(key: str) -> None:
+    def rule(name: str) -> dict[str, object]:
+        values = {"tenant": name, "labels": [name], "allow": [f"group:{name}"], "deny": [f"user:{name}"]}
+        return {"allow": ["*"], key: values[key]}
+
+    assert read_access(rule("公" * LONGEST_NAME), tenant="t", where="rule")
+    with pytest.raises(InvalidAccess, match=r"rule: the name '.*'… is longer than 256 characters"):
+        read_access(rule("公" * (LONGEST_NAME + 1)), tenant="t", where="rule")
+    with pytest.raises(InvalidAccess, match="longer"):  # one character that is eighteen when normalised
+        read_access(rule("\ufdfa" * 20), tenant="t", where="rule")

@@ -11,9 +11,10 @@ from typing import Any
 import jwt
 import pytest
 
+from service.access.policy import LONGEST_NAME
 from service.errors import Misconfigured, Unauthenticated
 from service.settings import Settings
-from service.web.auth import LONGEST_NAME, LONGEST_TOKEN, MOST_NAMES, TokenChecker, issue_token
+from service.web.auth import LONGEST_TOKEN, MOST_NAMES, TokenChecker, issue_token
 from tests.integration.http.material import SECRET, claims
 
 NOW = int(time.time())
