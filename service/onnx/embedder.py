@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import lru_cache
 from pathlib import Path
 
@@ -10,12 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from service.onnx.manifest import EMBEDDER, load_manifest
-from service.onnx.session import open_session, open_tokenizer, pad_id
+from service.onnx.session import open_session, open_tokenizer
 from service.text.folding import fold_width
 
 Vectors = NDArray[np.float32]
 
-_BATCH_TOKENS = 2048  # tokens run together, padding included; more costs memory and brings no speed on a CPU
 _REMEMBERED = 4096  # passages whose vectors are kept: sentences of popular evidence come again and again
 
 
@@ -30,7 +29,6 @@ class OnnxEmbedder:
         self._manifest = load_manifest(folder, EMBEDDER)
         self._session = open_session(self._manifest.model, threads)
         self._tokenizer = open_tokenizer(self._manifest.tokenizer)
-        self._pad = pad_id(self._tokenizer)
         self._remembered = lru_cache(maxsize=_REMEMBERED)(self._embed_one)
 
     @property
@@ -71,10 +69,11 @@ class OnnxEmbedder:
     def _embed(self, texts: Sequence[str], meaningful: Sequence[bool]) -> Vectors:
         ids = [self._encode(text) for text in texts]
         vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
-        order = [place for place in sorted(range(len(ids)), key=lambda p: len(ids[p])) if meaningful[place]]
-        for batch in _by_tokens(order, lambda place: len(ids[place])):
-            pooled, _ = self._run([ids[place] for place in batch])
-            vectors[batch] = pooled
+        # One by one. Dynamic int8 takes its scale from the whole batch, so that in one with others a text's vector
+        # would tell of theirs: a document that somebody may not see would move the ranks of those he may. On a CPU
+        # a batch is no faster.
+        for place in (place for place, said in enumerate(meaningful) if said):
+            vectors[place] = self._run(ids[place])[0]
         return vectors
 
     def _encode(self, text: str) -> list[int]:
@@ -83,23 +82,19 @@ class OnnxEmbedder:
         limit = self._manifest.max_tokens
         return ids if len(ids) <= limit else [*ids[: limit - 1], ids[-1]]
 
-    def _run(self, batch: Sequence[Sequence[int]]) -> tuple[Vectors, Vectors]:
-        longest = max(map(len, batch))
-        ids = np.full((len(batch), longest), self._pad, dtype=np.int64)
-        mask = np.zeros((len(batch), longest), dtype=np.int64)
-        for row, tokens in enumerate(batch):
-            ids[row, : len(tokens)] = tokens
-            mask[row, : len(tokens)] = 1
-        pooled, tokens_out = self._session.run(
-            ["pooled", "token_vectors"], {"input_ids": ids, "attention_mask": mask}
+    def _run(self, tokens: Sequence[int]) -> tuple[Vectors, Vectors]:
+        """The text's vector and those of its tokens."""
+        ids = np.asarray([tokens], dtype=np.int64)
+        pooled, hidden = self._session.run(
+            ["pooled", "token_vectors"], {"input_ids": ids, "attention_mask": np.ones_like(ids)}
         )
-        return pooled, tokens_out
+        return pooled[0], hidden[0]
 
     def _tokens_of(self, text: str) -> tuple[Vectors, list[tuple[int, int]]]:
         prefix = self._manifest.passage_prefix
         encoded = self._tokenizer.encode(fold_width(prefix + text))
         limit = self._manifest.max_tokens
-        _, hidden = self._run([encoded.ids[:limit]])
+        _, hidden = self._run(encoded.ids[:limit])
         kept = [
             # A word's token begins at the space before it: the first one's span reaches into the prefix.
             (place, (max(0, start - len(prefix)), end - len(prefix)))
@@ -108,21 +103,10 @@ class OnnxEmbedder:
             )
             if not special and end > max(start, len(prefix))
         ]
-        rows = hidden[0][[place for place, _ in kept]] if kept else np.zeros((0, self.dimension), np.float32)
+        rows = hidden[[place for place, _ in kept]] if kept else np.zeros((0, self.dimension), np.float32)
         norms = np.linalg.norm(rows, axis=1, keepdims=True)
         return (rows / np.maximum(norms, 1e-12)).astype(np.float32), [span for _, span in kept]
 
 
 def _means_something(text: str) -> bool:
     return any(map(str.isalnum, text))
-
-
-def _by_tokens(order: Sequence[int], length: Callable[[int], int]) -> list[list[int]]:
-    """Batches of neighbours in length order, each within the token budget once padded."""
-    batches: list[list[int]] = []
-    for place in order:
-        if batches and (len(batches[-1]) + 1) * length(place) <= _BATCH_TOKENS:
-            batches[-1].append(place)
-        else:
-            batches.append([place])
-    return batches

@@ -76,6 +76,13 @@ def blueprint(service: OnlineService, tokens: TokenChecker, limits: Limits, metr
             limits.leave(room)
 
     @api.before_request
+    def parameters_are_read() -> Response | None:
+        # The framework passes over what no route reads; a caller who asks for more must hear that there is no more.
+        if request.args and request.endpoint != f"{api.name}.{source.__name__}":
+            return failure(400, "INVALID_REQUEST", "This address takes no parameters; see /openapi.")
+        return None
+
+    @api.before_request
     def body_is_json() -> Response | None:
         # The framework would read malformed JSON as an empty object; say what is wrong instead.
         if request.method != "POST":

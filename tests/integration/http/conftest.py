@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,8 +12,10 @@ from flask.testing import FlaskClient
 import service
 from service.app import create_app
 from service.bootstrap import build
+from service.onnx.embedder import OnnxEmbedder
 from service.profiles.corpus import read_corpus_profile
 from service.settings import Settings
+from tests.integration.http.doors import Door, open_door
 from tests.integration.http.material import SECRET, bearer
 
 LESSON = Path(service.__file__).parent / "samples" / "lesson"
@@ -43,3 +46,17 @@ def client(settings: Settings) -> Iterator[FlaskClient]:
 @pytest.fixture
 def headers(settings: Settings) -> dict[str, str]:
     return bearer(settings)
+
+
+@pytest.fixture(
+    scope="session", params=["embedded", pytest.param("elasticsearch", marks=pytest.mark.elasticsearch)]
+)
+def door(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, embedder: OnnxEmbedder
+) -> Iterator[Door]:
+    """The application over each engine in turn, without corpora; every test publishes under names of its own."""
+    url = request.getfixturevalue("es_url") if request.param == "elasticsearch" else None
+    prefix = f"test-{secrets.token_hex(5)}"
+    opened = open_door(request.param, prefix, tmp_path_factory.mktemp("door"), embedder, SECRET, url)
+    yield opened
+    opened.services.engine.erase()
