@@ -7,6 +7,7 @@ wider rule may not stand in for it.
 from __future__ import annotations
 
 import fnmatch
+import os
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -121,15 +122,16 @@ def below(real_root: Path, path: Path) -> bool:
 def _list(folder: Path) -> _Listing:
     names: dict[str, frozenset[str]] = {}
     files = []
-    for path in folder.iterdir() if folder.is_dir() else ():
-        key = normalise_name(path.name)
-        names[key] = names.get(key, frozenset()) | {path.name}
-        if not path.is_dir():
-            files.append(path)
+    for found in os.scandir(folder) if folder.is_dir() else ():
+        key = normalise_name(found.name)
+        names[key] = names.get(key, frozenset()) | {found.name}
+        # A link may lead to itself: what it is, is asked where that is no error.
+        if not (Path(found.path).is_dir() if found.is_symlink() else found.is_dir()):
+            files.append(found.name)
     return _Listing(
         names,
-        frozenset(normalise_name(path.name) for path in files),
-        frozenset(normalise_name(path.stem) for path in files if not is_sidecar(path.name)),
+        frozenset(map(normalise_name, files)),
+        frozenset(normalise_name(Path(name).stem) for name in files if not is_sidecar(name)),
     )
 
 

@@ -39,8 +39,9 @@ def read_sources(paths: Sequence[Path]) -> Iterator[SourceItem | SourceFault]:
     Names that differ only in case or Unicode form, and ids that come twice, are faults: never merged silently.
     """
     seen: dict[str, str] = {}
+    rules: dict[Path, FolderRules] = {}
     for path in paths:
-        for item in _source(path):
+        for item in _source(path, rules.setdefault(path.parent, FolderRules(path.parent))):
             if isinstance(item, SourceItem):
                 if not storable(item.document_id + item.title + (item.text or "")):
                     shown = item.origin.encode("utf-8", "backslashreplace").decode()
@@ -56,13 +57,13 @@ def read_sources(paths: Sequence[Path]) -> Iterator[SourceItem | SourceFault]:
             yield item
 
 
-def _source(path: Path) -> Iterator[SourceItem | SourceFault]:
+def _source(path: Path, beside: FolderRules) -> Iterator[SourceItem | SourceFault]:
     if path.is_dir():
         yield from _folder(path)
     elif path.suffix.lower() in (".jsonl", ".ndjson"):
-        yield from _jsonl(path)
+        yield from _jsonl(path, beside)
     else:
-        yield _file(path, path.name, FolderRules(path.parent))
+        yield _file(path, path.name, beside)
 
 
 def _folder(root: Path) -> Iterator[SourceItem | SourceFault]:
@@ -113,22 +114,22 @@ def _file(path: Path, name: str, rules: FolderRules) -> SourceItem | SourceFault
     )
 
 
-def _jsonl(path: Path) -> Iterator[SourceItem | SourceFault]:
+def _jsonl(path: Path, rules: FolderRules) -> Iterator[SourceItem | SourceFault]:
     try:
-        if FolderRules(path.parent).has_sidecar(path):
+        if rules.has_sidecar(path):
             yield SourceFault(path.name, "JSONL has no rights file of its own; give its lines `access`")
             return
         with path.open("rb") as lines:
             for number, line in enumerate(lines, 1):
                 if line.strip():
-                    yield _json_line(path, number, line)
+                    yield _json_line(path, number, line, rules)
     except OSError as error:
         yield SourceFault(path.name, f"cannot be read: {error.strerror}")
     except InvalidAccess as error:
         yield SourceFault(path.name, error.message)
 
 
-def _json_line(path: Path, number: int, line: bytes) -> SourceItem | SourceFault:
+def _json_line(path: Path, number: int, line: bytes, rules: FolderRules) -> SourceItem | SourceFault:
     origin = f"{path.name}:{number}"
     try:
         entry = json.loads(line.decode("utf-8-sig"))
@@ -160,17 +161,17 @@ def _json_line(path: Path, number: int, line: bytes) -> SourceItem | SourceFault
         raw = json.dumps([title, text], ensure_ascii=False).encode("utf-8", "surrogatepass")
         return replace(item, raw=raw, text=text)
     if isinstance(entry.get("path"), str):
-        return _json_path(path, entry["path"], item)
+        return _json_path(path, entry["path"], item, rules)
     return SourceFault(origin, 'needs a "text" or a "path"')
 
 
-def _json_path(path: Path, target: str, item: SourceItem) -> SourceItem | SourceFault:
+def _json_path(path: Path, target: str, item: SourceItem, rules: FolderRules) -> SourceItem | SourceFault:
     file = path.parent / target
     # `..` and absolute paths would be held against the rules of other folders than those they lead through.
     plain = not Path(target).is_absolute() and ".." not in Path(target).parts
     if not plain or not below(path.parent.resolve(), file):
         return SourceFault(item.origin, "its path leads out of the source")
-    found = _file(file, target, FolderRules(path.parent))
+    found = _file(file, target, rules)
     if isinstance(found, SourceFault):
         return SourceFault(item.origin, found.reason)
     rule, where = (

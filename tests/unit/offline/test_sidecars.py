@@ -10,6 +10,7 @@ import pytest
 
 from service.domain.sources import SourceFault, SourceItem
 from service.errors import SourceUnreadable
+from service.offline.ingest import folder_rules
 from service.offline.ingest.parsing import parse
 from service.offline.ingest.sources import read_sources, resolve_access
 from service.profiles.corpus import CorpusProfile
@@ -185,6 +186,20 @@ def test_a_line_s_own_rule_goes_before_the_sidecar_of_its_file_and_that_before_t
     rights, refused = read(tmp_path, files, "all.jsonl")
     assert rights == {"own": {"group:line"}, "beside": {"group:beside"}, "folder": {"group:folder"}}
     assert list(refused) == ["all.jsonl:4"]
+
+
+def test_a_folder_is_listed_once_however_many_of_its_files_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = [json.dumps({"documentId": f"line {n}", "path": f"{n}.txt"}) for n in range(20)]
+    for n in range(20):
+        (tmp_path / f"{n}.txt").write_text("text")
+    (tmp_path / "all.jsonl").write_text("\n".join(lines))
+    listed: list[Path] = []
+    real = folder_rules._list
+    monkeypatch.setattr(folder_rules, "_list", lambda folder: listed.append(folder) or real(folder))
+    found = list(read_sources([tmp_path / "all.jsonl", *sorted(tmp_path.glob("*.txt"))]))
+    assert len(found) == 40 and listed == [tmp_path]
 
 
 @pytest.mark.parametrize("beside", ["all.jsonl.access.toml", "all.jsonl.Access.toml", "all.access.toml"])
