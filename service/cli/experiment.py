@@ -5,17 +5,25 @@ from __future__ import annotations
 import sys
 import uuid
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import click
 
-from service.bootstrap import Services, build
+from service.bootstrap import Services, build, online_path, silent
 from service.cli.shared import as_json, echo_json, needs, progress_bars
+from service.domain.answers import GroundedAnswer, SearchResult
+from service.domain.ports import Engine
 from service.evaluation.experiments import Expectation, lesson, permission_order, permission_timing
+from service.evaluation.experiments import permission_differential as differential
+from service.evaluation.experiments.invented import invent
+from service.evaluation.experiments.remembered import RememberedEmbedder, RememberingCache
+from service.online.entry import Online
 from service.settings import load_settings
+from service.web.present import answer_json, search_json
 
 SAMPLES = Path(__file__).parent.parent / "samples"
 
@@ -61,6 +69,53 @@ def permission_timing_command(engine: str | None, pairs: int, seed: int, as_json
             services.offline, services.online, others.engine, pairs, seed, progress
         )
     report("permission-timing", expectations, as_json, {"measured": permission_timing.to_json(measured)})
+
+
+@experiment_command.command("permission-differential")
+@engine_option
+@click.option("--queries", default=300, show_default=True, type=click.IntRange(1))
+@click.option("--principals", default=4, show_default=True, type=click.IntRange(1))
+@click.option(
+    "--documents", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="JSONL with rights."
+)
+@click.option("--invented", default=300, show_default=True, help="Invented documents beside them.")
+@click.option("--seed", default=1, show_default=True, help="Of documents, questions and shuffles.")
+@as_json
+def permission_differential_command(
+    engine: str | None,
+    queries: int,
+    principals: int,
+    documents: Path | None,
+    invented: int,
+    seed: int,
+    as_json: bool,
+) -> None:
+    """The same questions with hidden documents, with other ones in their place, and without: no difference shows."""
+    with throwaway(engine) as services, progress_bars() as progress:
+        made = list(invent(invented, seed))
+        differential.publish(
+            services.offline, [documents] if documents else [SAMPLES / "enterprise"], made, progress
+        )
+        embedder = RememberedEmbedder(services.embedder)
+
+        @contextmanager
+        def world(opened: Services | None = None) -> Iterator[tuple[Engine, Online]]:
+            with nullcontext(opened) if opened else throwaway(engine) as own:
+                settings = own.settings.model_copy(update={"redis_url": None})
+                path = online_path(settings, own.engine, embedder, services.embedder.count_tokens, silent)
+                yield own.engine, replace(path, cache=RememberingCache())
+
+        with world(services) as first:
+            known = [(document.line["documentId"], document.question) for document in made]
+            tally, expectations = differential.run(
+                first, world, _public, queries, principals, seed, progress, known
+            )
+    report("permission-differential", expectations, as_json, differential.to_json(tally))
+
+
+def _public(value: GroundedAnswer | SearchResult) -> dict[str, Any]:
+    """What the HTTP door would send."""
+    return answer_json(value) if isinstance(value, GroundedAnswer) else search_json(value)
 
 
 @contextmanager

@@ -12,10 +12,10 @@ from typing import Any
 
 from service.access.policy import scope_of
 from service.domain.answers import GroundedAnswer, Question, SearchResult, SourceView
-from service.domain.generations import Pin
+from service.domain.generations import Generation, Pin
 from service.domain.ports import Cache
 from service.domain.rights import Principal
-from service.errors import AttestError, NotFound, Unavailable
+from service.errors import AttestError, GenerationGone, NotFound, Unavailable
 from service.online import caching, present, rights, sources
 from service.online.deadline import Deadline
 from service.online.question import analyse, forbidden
@@ -87,6 +87,8 @@ class Online:
         if record is None or record.get("tenant") != principal.tenant:
             raise NotFound
         documents = sorted(set(record["documents"]))
+        if not documents:
+            self._require_visible(Generation.parse(str(record["generation"])), principal)
         entries = self.story.engine.registry.get_many(str(record["corpus"]), documents)
         if rights.allowed_documents(entries, documents, scope_of(principal)) != frozenset(documents):
             raise NotFound
@@ -104,7 +106,7 @@ class Online:
         with trace.stage("pin"):
             # Before anything is found: a result may be older than the rights of its time, never newer.
             epoch = self.story.engine.registry.epoch()
-            pin = self._pin(question)
+            pin = self._pin(question, principal)
         with trace.stage("analyse") as stage:
             analysis = analyse(question.text)
             stage.detail = {
@@ -126,18 +128,29 @@ class Online:
         }
         return Request(question, analysis, scope_of(principal), pin, epoch, profile, deadline, trace)
 
-    def _pin(self, question: Question) -> Pin:
+    def _pin(self, question: Question, principal: Principal) -> Pin:
         generation = self.story.engine.retrieval.resolve(question.corpus, question.corpus_version)
         if generation is None:
             raise NotFound
         manifest = self.story.engine.builds.get(generation.name)
-        if manifest is None:
-            raise Unavailable("The live generation has no manifest; run `attest doctor`.")
-        if manifest.processors.embedder != self.story.embedder.identity:
+        if manifest is None or manifest.processors.embedder != self.story.embedder.identity:
+            # What is wrong with a corpus is told to those only for whom there is one.
+            self._require_visible(generation, principal)
             raise Unavailable(
-                "The index was built with another embedder than this service runs; see `attest doctor`."
+                "The live generation does not fit this service; an operator runs `attest doctor`."
             )
         return Pin(generation, manifest)
+
+    def _require_visible(self, generation: Generation | None, principal: Principal) -> None:
+        """Raises NotFound where the principal may see nothing of the generation, or it is gone."""
+        try:
+            seen = generation is not None and self.story.engine.retrieval.any_visible(
+                generation, scope_of(principal), self.request_timeout_s
+            )
+        except GenerationGone:
+            seen = False
+        if not seen:
+            raise NotFound
 
     def _fresh_answer(self, request: Request) -> GroundedAnswer:
         outcome = self.story.answer(request)
