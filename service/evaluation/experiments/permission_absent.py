@@ -14,8 +14,7 @@ from service.evaluation.experiments.permission_world import PUBLIC, World
 from service.evaluation.experiments.permission_wrong import Memory
 from service.online.entry import Online
 
-EVERYTHING = 50
-BUILT_TOGETHER = "built together"
+EVERYTHING = 50  # hits asked for: more than the corpus has
 
 
 def as_if_absent(online: Online, world: World) -> list[Expectation]:
@@ -28,7 +27,7 @@ def as_if_absent(online: Online, world: World) -> list[Expectation]:
     results: list[Expectation] = []
     for number in range(len(world.questions)):
         bare = asked("without", number)
-        for how, corpus in (("added later", "grown"), (BUILT_TOGETHER, "with")):
+        for how, corpus in (("added later", "grown"), ("built together", "with")):
             seen = asked(corpus, number)
             results += [
                 replace(e, what=f"as if absent, {how}, question {number + 1}: {e.what}")

@@ -29,7 +29,8 @@ def run(offline: Offline, online: Online) -> list[Expectation]:
     for world in WORLDS:
         publish(offline, f"{world.name}-with", (*world.public, world.restricted))
         publish(offline, f"{world.name}-without", world.public)
-        # Here the public pages come first and keep their vectors: whatever differs, the query path did it.
+        # The public pages come first and keep their vectors: a difference here is the query path's, one that only the
+        # corpus built together shows is the build's.
         publish(offline, f"{world.name}-grown", world.public)
         publish(offline, f"{world.name}-grown", (world.restricted,))
         for part in (_wrong, _right, as_if_absent):

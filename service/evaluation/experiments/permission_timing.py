@@ -63,11 +63,17 @@ class Measured:
 
 
 def run(
-    offline: Offline, online: Online, other: Engine, pairs: int, seed: int, progress: Progress
+    offline: Offline,
+    online: Online,
+    other: Engine,
+    pairs: int,
+    seed: int,
+    progress: Progress,
+    topics: Sequence[Topic] = TOPICS,
 ) -> tuple[list[Measured], list[Expectation]]:
     """Measures all operations, interleaved; `other` is a second engine of its own, as the caller's first is."""
-    copies = _copies(offline, online, other)
-    targets = [_target(copies, topic) for topic in TOPICS]
+    copies = _copies(offline, online, other, topics)
+    targets = [_target(copies, topic) for topic in topics]
     for operation in _OPERATIONS.values():  # Warm-up: models, pools, compiled statements, page caches.
         for target in targets:
             for copy in copies:
@@ -76,14 +82,14 @@ def run(
     return measured, [e for m in measured for e in _judge(m)]
 
 
-def _copies(offline: Offline, online: Online, other: Engine) -> tuple[Copy, Copy]:
+def _copies(offline: Offline, online: Online, other: Engine, topics: Sequence[Topic]) -> tuple[Copy, Copy]:
     """Both share model, threads and process: only the engine behind them is another."""
     made = []
     for place, engine in enumerate((online.story.engine, other)):
         writing = replace(offline, engine=engine)
-        publish(writing, CORPUS, [page for topic in TOPICS for page in topic.public])
-        # Afterwards, so that the public pages have the same vectors in both.
-        hidden = [topic.hidden for topic in TOPICS[place::2]]
+        publish(writing, CORPUS, [page for topic in topics for page in topic.public])
+        # Afterwards, as in life: the public pages are there already.
+        hidden = [topic.hidden for topic in topics[place::2]]
         publish(writing, CORPUS, hidden)
         made.append(Copy(_over(online, engine), frozenset(page.document_id for page in hidden)))
     return made[0], made[1]
