@@ -79,7 +79,7 @@ def test_a_built_manifest_holds_until_a_file_changes(tmp_path: Path) -> None:
     text = manifest("mine", 8, {"zh": 0.9961}, folder, ("model.onnx", "tokenizer.json"))
     (folder / "manifest.toml").write_text(text, encoding="utf-8")
     read = load_manifest(folder, EMBEDDER)
-    assert (read.identity, read.dimension, read.max_tokens) == ("mine@1", 8, 512)
+    assert (read.identity, read.dimension, read.max_tokens) == ("mine@2", 8, 512)
     assert (read.query_prefix, read.passage_prefix) == ("query: ", "passage: ")
     (folder / "model.onnx").write_bytes(b"grapH")
     (folder / "tokenizer.json").unlink()
