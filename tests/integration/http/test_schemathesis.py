@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -10,6 +11,7 @@ from flask.testing import FlaskClient
 from hypothesis import HealthCheck, given
 from hypothesis import settings as hypothesis_settings
 from schemathesis import Case, GenerationMode
+from schemathesis.checks import CHECKS
 
 from service.settings import Settings
 from tests.integration.http.material import ask, bearer, citations
@@ -40,23 +42,73 @@ def test_every_route_is_described(operations: dict[str, Any]) -> None:
     assert operations.keys() == OPERATIONS
 
 
-@pytest.mark.parametrize("mode", list(GenerationMode), ids=lambda mode: mode.value)
-@pytest.mark.parametrize("label", sorted(OPERATIONS))
+MODES = pytest.mark.parametrize("mode", list(GenerationMode), ids=lambda mode: mode.value)
+LABELS = pytest.mark.parametrize("label", sorted(OPERATIONS))
+
+
+@MODES
+@LABELS
 def test_responses_are_as_declared(
     operations: dict[str, Any], everything: dict[str, str], label: str, mode: GenerationMode
 ) -> None:
+    for_each_case(operations[label], mode, 40, lambda case: case.call_and_validate(headers=everything))
+
+
+# Nobody's, a mere reader's, one's from a tenant without documents, and one that is over.
+CALLERS: dict[str, dict[str, Any]] = {
+    "reader": {"roles": ["reader"]},
+    "stranger": {"tenant": "elsewhere", "roles": ["admin"], "labels": ["restricted-demo"]},
+    "expired": {"ttl_s": -600},
+}
+
+
+@MODES
+@LABELS
+@pytest.mark.parametrize("who", ["nobody", *CALLERS])
+def test_what_others_are_told(
+    client: FlaskClient,
+    settings: Settings,
+    operations: dict[str, Any],
+    who: str,
+    label: str,
+    mode: GenerationMode,
+) -> None:
+    headers = {} if who == "nobody" else bearer(settings, **{"ttl_s": 600, **CALLERS[who]})
+    told = client.post("/v1/answers")
+    refusal = (told.status_code, told.data)
+    assert refusal[0] == 401
+    seen: set[int] = set()
+
+    def check(case: Case) -> None:
+        # As itself the check takes the token away to see that it is needed; that is what "nobody" does here.
+        response = case.call_and_validate(headers=headers, excluded_checks=[CHECKS.get_one("ignored_auth")])
+        seen.add(response.status_code)
+        # A bad case may bring a bad token of its own.
+        if who in ("nobody", "expired") or response.status_code == 401:
+            assert (response.status_code, response.content) == refusal
+        elif who == "stranger":
+            # Nothing is there for him; a request that is wrong in itself is told so first.
+            assert response.status_code in (400, 404, 405, 415), response.text
+        elif label.startswith("GET /v1/traces"):
+            assert response.status_code in (400, 403, 404, 405), response.text
+
+    for_each_case(operations[label], mode, 12, check)
+    assert seen == {401} if who in ("nobody", "expired") else seen - {401}
+
+
+def for_each_case(operation: Any, mode: GenerationMode, examples: int, check: Callable[[Case], Any]) -> None:
     @hypothesis_settings(
-        max_examples=40,
+        max_examples=examples,
         deadline=None,
         derandomize=True,
         database=None,
         suppress_health_check=list(HealthCheck),
     )
-    @given(case=operations[label].as_strategy(generation_mode=mode))
+    @given(case=operation.as_strategy(generation_mode=mode))
     def run(case: Case) -> None:
         if mode is GenerationMode.POSITIVE and isinstance(case.body, dict):
             settle(case.body)
-        case.call_and_validate(headers=everything)
+        check(case)
 
     run()
 
