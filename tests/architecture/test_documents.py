@@ -46,6 +46,18 @@ def rights(rule: Any) -> Access:
     return read_access(rule, tenant="demo", where="documents.md")
 
 
+# ── docs/security.md ────────────────────────────────────────────────────────────────────────────────────
+
+
+def test_every_threat_names_tests_that_there_are() -> None:
+    rows = re.findall(r"^\| [^|]+ \| [^|]+ \| ([^|]+) \|$", read("docs/security.md"), re.M)[2:]
+    assert len(rows) >= 20
+    for row in rows:
+        named = re.findall(r"`(tests/[^`]+\.py)`", row)
+        assert named, row
+        assert [name for name in named if not (REPOSITORY / name).is_file()] == []
+
+
 # ── docs/configuration.md ───────────────────────────────────────────────────────────────────────────────
 
 
