@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from service.domain.answers import Reason
-from service.profiles.rules import Rule, bypass_rules, first_match
+from service.profiles.rules import Rule, bypass_match, first_match
 from service.text.analysis import content_terms, query_terms
 from service.text.anchors import Anchor, find_anchors, is_hard
 from service.text.folding import fold
@@ -59,7 +59,7 @@ def analyse(text: str) -> Analysis:
 
 def forbidden(analysis: Analysis, out_of_scope: Iterable[Rule]) -> tuple[Reason, str] | None:
     """The reason and rule id when the question may not be answered whatever the documents say."""
-    rule = first_match(bypass_rules(), analysis.folded)
+    rule = bypass_match(analysis.folded)
     if rule is not None:
         return Reason.POLICY_BYPASS_REQUEST, rule.rule_id
     rule = first_match(out_of_scope, analysis.folded)

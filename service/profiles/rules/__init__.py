@@ -16,8 +16,11 @@ from pathlib import Path
 from typing import Any
 
 from service.errors import Misconfigured
+from service.profiles.rules.disguise import sentences, undisguised
 
 FOLDER = Path(__file__).parent
+
+_NAME = re.compile(r"\{([a-z_]+)\}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,8 +37,13 @@ class Rule:
         return self.unless is None or self.unless.search(folded) is None
 
 
-def compile_rules(entries: Iterable[Mapping[str, Any]], *, where: str) -> tuple[Rule, ...]:
-    """Rules from data; patterns are matched against folded text (half width, simplified, lower case)."""
+def compile_rules(
+    entries: Iterable[Mapping[str, Any]], *, where: str, parts: Mapping[str, str] | None = None
+) -> tuple[Rule, ...]:
+    """Rules from data; patterns are matched against folded text (half width, simplified, lower case).
+
+    A pattern is one form or a list of forms. `parts` are what `{name}` stands for in it.
+    """
     rules = []
     for entry in entries:
         try:
@@ -43,8 +51,8 @@ def compile_rules(entries: Iterable[Mapping[str, Any]], *, where: str) -> tuple[
             rules.append(
                 Rule(
                     str(entry["id"]),
-                    re.compile(str(entry["pattern"])),
-                    re.compile(str(unless)) if unless else None,
+                    re.compile(_filled(entry["pattern"], parts)),
+                    re.compile(_filled(unless, parts)) if unless else None,
                 )
             )
         except (KeyError, re.error) as error:
@@ -52,11 +60,40 @@ def compile_rules(entries: Iterable[Mapping[str, Any]], *, where: str) -> tuple[
     return tuple(rules)
 
 
+def compile_parts(lists: Mapping[str, str | list[str]]) -> dict[str, str]:
+    """What `{name}` stands for, in the order of the file: a string is a pattern, a list is any one of its words.
+
+    A word may have white space before it; no Latin letter may touch it; of two words that fit, the longer is taken.
+    """
+    parts: dict[str, str] = {}
+    for name, words in lists.items():
+        pattern = _filled(words if isinstance(words, str) else sorted(words, key=len, reverse=True), parts)
+        parts[name] = pattern if isinstance(words, str) else rf"(?:\s?(?<![a-z'-]){pattern}(?![a-z]))"
+    return parts
+
+
+def _filled(forms: str | list[str], parts: Mapping[str, str] | None) -> str:
+    """The forms as one pattern. Without parts `{name}` is left alone: a corpus's own patterns are plain ones."""
+    pattern = forms if isinstance(forms, str) else "|".join(forms)
+    if parts is None:
+        return pattern
+    return f"(?:{_NAME.sub(lambda name: parts[name.group(1)], pattern)})"
+
+
 @cache
 def bypass_rules() -> tuple[Rule, ...]:
     """Rules for requests to get around rights or citations, from `bypass.toml`."""
     data = tomllib.loads((FOLDER / "bypass.toml").read_text(encoding="utf-8"))
-    return compile_rules(data["rule"], where="bypass.toml")
+    return compile_rules(data["rule"], where="bypass.toml", parts=compile_parts(data["parts"]))
+
+
+def bypass_match(folded: str) -> Rule | None:
+    """The first bypass rule that a sentence of the question matches, its disguise taken off."""
+    for sentence in sentences(undisguised(folded)):
+        rule = first_match(bypass_rules(), sentence)
+        if rule is not None:
+            return rule
+    return None
 
 
 def first_match(rules: Iterable[Rule], folded: str) -> Rule | None:
