@@ -28,10 +28,18 @@ _OUTCOME = TypeAdapter(Outcome)
 
 
 def cache_key(
-    prefix: str, kind: str, *, generation: str, profile: str, scope_hash: str, epoch: int, question: str
+    prefix: str,
+    kind: str,
+    *,
+    generation: str,
+    profile: str,
+    rules: str,
+    scope_hash: str,
+    epoch: int,
+    question: str,
 ) -> str:
     """`question` is the folded text."""
-    parts = [SCHEMA, kind, generation, profile, scope_hash, epoch, question]
+    parts = [SCHEMA, kind, generation, profile, rules, scope_hash, epoch, question]
     digest = hashlib.sha256(json.dumps(parts, ensure_ascii=False, separators=(",", ":")).encode()).hexdigest()
     return f"{prefix}:{kind}:{digest}"
 

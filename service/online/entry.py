@@ -22,6 +22,7 @@ from service.online.question import analyse, forbidden
 from service.online.story import Request, Story, snapshot
 from service.online.tracing import Recorder
 from service.profiles.ranking import RankingProfile
+from service.profiles.rules import bypass_identity
 
 Event = Callable[[str, str, float], None]
 
@@ -237,6 +238,7 @@ class Online:
             kind,
             generation=request.pin.generation.name,
             profile=request.profile.identity,
+            rules=bypass_identity(),
             scope_hash=self.scopes.hash_of(request.scope, request.pin.generation, request.epoch),
             epoch=request.epoch,
             question=" ".join(request.analysis.folded.split()),

@@ -7,6 +7,7 @@ Never does: look at principals or documents.
 
 from __future__ import annotations
 
+import hashlib
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
@@ -85,6 +86,12 @@ def bypass_rules() -> tuple[Rule, ...]:
     """Rules for requests to get around rights or citations, from `bypass.toml`."""
     data = tomllib.loads((FOLDER / "bypass.toml").read_text(encoding="utf-8"))
     return compile_rules(data["rule"], where="bypass.toml", parts=compile_parts(data["parts"]))
+
+
+@cache
+def bypass_identity() -> str:
+    """Twelve hex digits that change with the rules: a refusal or an answer made under others is not theirs."""
+    return hashlib.sha256((FOLDER / "bypass.toml").read_bytes()).hexdigest()[:12]
 
 
 def bypass_match(folded: str) -> Rule | None:

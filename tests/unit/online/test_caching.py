@@ -33,6 +33,7 @@ from tests.unit.online.test_answering import evidence
 VALUES: dict[str, Any] = {
     "generation": "attest-manuals-cv01-001",
     "profile": "default@1",
+    "rules": "aa",
     "scope_hash": scope_hash(Scope("acme", frozenset({"public"}), frozenset({"*", "user:alice"}))),
     "epoch": 3,
     "question": "重试几次",
@@ -52,6 +53,7 @@ KEY = cache_key("attest", "answer", **VALUES)
                 Scope("acme", frozenset({"public", "pii"}), frozenset({"*", "user:alice"}))
             )
         },
+        {"rules": "ab"},
         {"epoch": 4},
         {"question": "重试几次?"},
     ],
@@ -74,7 +76,14 @@ def test_a_key_differs_with_prefix_and_kind_and_is_else_the_same() -> None:
 def test_no_text_can_forge_the_key_of_another(one: list[str], other: list[str]) -> None:
     def key(parts: list[str]) -> str:
         return cache_key(
-            "p", "k", generation=parts[0], profile=parts[1], scope_hash=parts[2], epoch=0, question=parts[3]
+            "p",
+            "k",
+            generation=parts[0],
+            profile=parts[1],
+            rules="",
+            scope_hash=parts[2],
+            epoch=0,
+            question=parts[3],
         )
 
     assert (key(one) == key(other)) == (one == other)
