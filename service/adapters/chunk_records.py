@@ -8,6 +8,7 @@ so an empty field would give the two engines different averages and document fre
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -93,6 +94,14 @@ def access_record(access: Access) -> dict[str, Any]:
     return to_json(access) | {"labelCount": len(access.labels)}
 
 
+def _access(record: Mapping[str, Any]) -> Access:
+    """Stored rights. A count that is not that of the labels would let a query ask for fewer of them: such rights are
+    damaged, have no label, and so fail the check against the registry."""
+    access = from_json(record)
+    whole = record.get("labelCount", len(access.labels)) == len(access.labels)
+    return access if whole else replace(access, labels=frozenset())
+
+
 def field_text(terms: tuple[str, ...]) -> str:
     return " ".join(terms) if terms else NO_TERMS
 
@@ -153,7 +162,7 @@ def indexed_from_record(record: Mapping[str, Any]) -> IndexedChunk:
         canonical_url=found.canonical_url,
         chunker_version=record["chunkerVersion"],
         analyzer_version=record["analyzerVersion"],
-        access=from_json(record["access"]),
+        access=_access(record["access"]),
         body_terms=field_terms(record["body"]),
         heading_terms=field_terms(record["heading"]),
         anchors=found.anchors,

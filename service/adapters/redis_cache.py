@@ -30,6 +30,10 @@ class RedisCache:
     def set(self, key: str, value: bytes, ttl_s: int) -> None:
         self._redis.ask("set", lambda client: client.set(key, value, ex=ttl_s))
 
+    @property
+    def failing(self) -> bool:
+        return self._redis.failing
+
     def healthy(self) -> bool:
         """Asks, whatever happened before; a good answer ends the pause."""
         return self._redis.healthy()
@@ -39,6 +43,7 @@ class NoCache:
     """Nothing is kept: every question is answered anew."""
 
     name = "none"
+    failing = False
 
     def get(self, key: str) -> bytes | None:
         return None

@@ -53,19 +53,23 @@ class RedisConnection:
         self._on_error = on_error
         self._clock = clock
         self._paused_until = float("-inf")
+        self.failing = False  # the last thing asked was not answered, or refused
 
     def ask(self, operation: str, call: Callable[[redis.Redis], T]) -> T | None:
         """What one command answered; None when it was not asked, did not answer or refused."""
         if self._clock() < self._paused_until:
             return None
         try:
-            return call(self._client)
+            answer = call(self._client)
+            self.failing = False
+            return answer
         except (redis.TimeoutError, TimeoutError):
             self._failed(operation, "timeout")
         except (redis.ConnectionError, OSError):
             self._failed(operation, "connection")
         except (redis.RedisError, ValueError):
             # An answer, though a refusal (read-only, full, wrong type): it costs no wait, and reads may still work.
+            self.failing = True
             self._on_error(f"{operation}_refused")
         return None
 
@@ -76,8 +80,10 @@ class RedisConnection:
         except (redis.RedisError, OSError):
             return False
         self._paused_until = float("-inf")
+        self.failing = False
         return True
 
     def _failed(self, operation: str, kind: str) -> None:
         self._paused_until = self._clock() + PAUSE_S
+        self.failing = True
         self._on_error(f"{operation}_{kind}")

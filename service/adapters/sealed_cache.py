@@ -29,6 +29,10 @@ class SealedCache:
     def set(self, key: str, value: bytes, ttl_s: int) -> None:
         self._cache.set(key, self._seal(key, value) + value, ttl_s)
 
+    @property
+    def failing(self) -> bool:
+        return self._cache.failing
+
     def healthy(self) -> bool:
         return self._cache.healthy()
 

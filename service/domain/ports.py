@@ -205,6 +205,11 @@ class Cache(Protocol):
 
     name: str
 
+    @property
+    def failing(self) -> bool:
+        """Whether what was asked of it last did not succeed: its part in a request is missing."""
+        ...
+
     def get(self, key: str) -> bytes | None: ...
 
     def set(self, key: str, value: bytes, ttl_s: int) -> None: ...

@@ -157,7 +157,13 @@ class Online:
         outcome = self.story.answer(request)
         if request.trace.cacheable:
             self.cache.set(self._key(request, "answer"), caching.dump_outcome(outcome), self.cache_ttl_s)
-        return outcome.answer
+        self._note_cache(request)
+        return replace(outcome.answer, degraded=tuple(request.trace.degraded))
+
+    def _note_cache(self, request: Request) -> None:
+        """A cache that fails makes a request slower and no other: told, but no reason to keep nothing."""
+        if self.cache.failing:
+            request.trace.degraded.append("cache")
 
     def _cached_answer(self, request: Request) -> GroundedAnswer | None:
         """A cached answer that still holds: same snapshot, claims proven anew, documents still visible."""
@@ -203,7 +209,8 @@ class Online:
         result = self._result(request, present.hits(ranked.candidates[:size], ranked.chunks or {}, bm25))
         if request.trace.cacheable:
             self.cache.set(key, caching.dump_search(result), self.cache_ttl_s)
-        return result
+        self._note_cache(request)
+        return replace(result, degraded=tuple(request.trace.degraded))
 
     def _cached_search(self, request: Request, key: str) -> SearchResult | None:
         """A cached result whose every document may still be seen."""

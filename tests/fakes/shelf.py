@@ -5,6 +5,7 @@ from __future__ import annotations
 
 class Shelf:
     name = "shelf"
+    failing = False
 
     def __init__(self) -> None:
         self.kept: dict[str, bytes] = {}

@@ -15,6 +15,7 @@ from service.access.rules import to_json
 from service.adapters.elastic.mappings import chunks_body
 from service.domain.ports import Engine, IndexSettings
 from service.domain.rights import Access, Scope
+from tests.contract.material import built, chunk
 
 pytestmark = pytest.mark.elasticsearch
 
@@ -120,3 +121,18 @@ def test_a_document_without_labels_or_count_is_seen_by_nobody(
     client.index(index=name, id="nothing", document={})
     client.indices.refresh(index=name)
     assert found(client, name, Scope("lost", frozenset(LABELS), frozenset(SUBJECTS))) == {"whole"}
+
+
+def test_a_count_of_labels_that_is_too_low_is_seen_by_the_check(es_url: str, elastic: Engine) -> None:
+    """Nothing of ours writes one; in a query it would ask for fewer labels than the document has."""
+    both = Access("acme", frozenset({"public", "secret"}), frozenset({"*"}))
+    generation = built(elastic, [chunk("doc", access=both)])
+    [whole] = elastic.generations.scan(generation)
+    assert whole.access == both
+    with Elasticsearch(es_url.split(",")) as client:
+        [hit] = client.search(index=generation.name)["hits"]["hits"]
+        client.update(index=generation.name, id=hit["_id"], doc={"access": {"labelCount": 1}}, refresh=True)
+    [damaged] = elastic.generations.scan(generation)
+    assert damaged.access != both and not visible(damaged.access, Scope("acme", both.labels, both.allow))
+    elastic.generations.spread_access(generation, "doc", both)
+    assert [item.access for item in elastic.generations.scan(generation)] == [both]

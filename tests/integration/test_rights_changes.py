@@ -286,6 +286,24 @@ def test_a_revocation_holds_at_the_last_step_of_a_search(world: World) -> None:
     assert "warranty.md" not in found(world.search(ALICE, WARRANTY, online))
 
 
+def test_a_revocation_holds_at_the_last_step_of_reading_a_source(world: World) -> None:
+    engine = world.services.engine
+    source = world.ask(ALICE).sources[0]
+
+    class Slow:
+        def __getattr__(self, name: str) -> Any:
+            return getattr(engine.archive, name)
+
+        def get_many(self, keys: Any) -> Any:
+            revoke(engine, "warranty.md")
+            return engine.archive.get_many(keys)
+
+    slow = dataclasses.replace(engine, archive=Slow())
+    online = dataclasses.replace(world.online, story=dataclasses.replace(world.online.story, engine=slow))
+    with pytest.raises(NotFound):
+        online.read_source(ALICE, source.document_id, source.document_version, None, None)
+
+
 # ── what is cached ──────────────────────────────────────────────────────────────────────────────────────
 
 
@@ -333,6 +351,29 @@ def test_a_result_is_cached_under_the_rights_of_its_beginning(world: World) -> N
     [early] = world.shelf.kept
     world.ask(ALICE)
     assert len(world.shelf.kept) == 2 and early in world.shelf.kept
+
+
+class Asking:
+    """The generations port, with a question asked just before chunks take their new rights."""
+
+    def __init__(self, engine: Engine, ask: Any) -> None:
+        self._inner, self._ask = engine.generations, ask
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+    def spread_access(self, generation: Generation, document_id: str, access: Access | None) -> int:
+        self._ask()
+        return self._inner.spread_access(generation, document_id, access)
+
+
+def test_what_was_refused_while_a_grant_was_spread_is_not_refused_afterwards(world: World) -> None:
+    engine = world.services.engine
+    refused: list[str] = []
+    asking = Asking(engine, lambda: refused.append(world.ask(ALICE, PAY).status))
+    revoke(dataclasses.replace(engine, generations=asking), "pay.md", EVERYBODY)
+    assert refused == ["no_answer"]
+    assert cited(world.ask(ALICE, PAY)) == {"pay.md"}
 
 
 # ── faults: closed, not open ────────────────────────────────────────────────────────────────────────────

@@ -118,6 +118,7 @@ class _Nothing:
     """A cache that holds nothing, so that the fault is met."""
 
     name = "none"
+    failing = False
 
     def get(self, key: str) -> bytes | None:
         return None

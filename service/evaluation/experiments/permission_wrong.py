@@ -29,6 +29,7 @@ class Memory:
     entries: dict[str, bytes] = field(default_factory=dict)
     touched: list[tuple[str, bytes]] = field(default_factory=list)
     name: str = "memory"
+    failing: bool = False
 
     def get(self, key: str) -> bytes | None:
         value = self.entries.get(key)

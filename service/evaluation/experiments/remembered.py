@@ -43,6 +43,7 @@ class RememberingCache:
     """A cache in memory."""
 
     name = "memory"
+    failing = False
 
     def __init__(self) -> None:
         self.kept: dict[str, bytes] = {}
