@@ -72,10 +72,14 @@ class CorpusProfile(BaseModel):
 
 
 def read_corpus_profile(folder: Path) -> CorpusProfile | None:
-    """The profile in the folder's `corpus.toml`, or None. Raises InvalidInput naming every field at fault."""
+    """The profile in the folder's `corpus.toml`, or None. Raises InvalidInput naming every field at fault, and for
+    a file that is nearly called so: its tenant and default rights would be passed over."""
     path = folder / FILE
-    if not path.is_file():
+    near = sorted(found.name for found in folder.iterdir() if normalise_name(found.name) == FILE)
+    if not near:
         return None
+    if near != [FILE] or not path.is_file():
+        raise InvalidInput(f"{folder / near[0]}: the corpus profile must be one file called {FILE!r}.")
     try:
         return CorpusProfile.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:

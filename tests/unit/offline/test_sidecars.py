@@ -9,11 +9,11 @@ from pathlib import Path
 import pytest
 
 from service.domain.sources import SourceFault, SourceItem
-from service.errors import SourceUnreadable
+from service.errors import InvalidInput, SourceUnreadable
 from service.offline.ingest import folder_rules
 from service.offline.ingest.parsing import parse
 from service.offline.ingest.sources import read_sources, resolve_access
-from service.profiles.corpus import CorpusProfile
+from service.profiles.corpus import CorpusProfile, read_corpus_profile
 
 EVERYBODY = {"allow": ["*"]}
 CORPUS = CorpusProfile(name="handbook", default_access=EVERYBODY)
@@ -252,3 +252,17 @@ def test_a_corpus_of_one_tenant_says_which() -> None:
         CorpusProfile(name="c", single_tenant=True)
     kept = CorpusProfile(name="c", tenant="acme", single_tenant=True)
     assert CorpusProfile.model_validate(kept.model_dump(mode="json")) == kept
+
+
+@pytest.mark.parametrize("name", ["Corpus.toml", "corpus.TOML", "corpus.toml "])
+def test_a_misspelt_corpus_profile_is_not_passed_over(tmp_path: Path, name: str) -> None:
+    assert read_corpus_profile(tmp_path) is None
+    (tmp_path / name).write_text('name = "c"')
+    with pytest.raises(InvalidInput, match=r"'corpus\.toml'"):
+        read_corpus_profile(tmp_path)
+    (tmp_path / name).rename(tmp_path / "corpus.toml")
+    assert read_corpus_profile(tmp_path) == CorpusProfile(name="c")
+    (tmp_path / "corpus.toml").unlink()
+    (tmp_path / "corpus.toml").symlink_to(tmp_path / "nowhere.toml")
+    with pytest.raises(InvalidInput):
+        read_corpus_profile(tmp_path)

@@ -17,7 +17,9 @@ from service.settings import Settings
 from service.web.auth import LONGEST_TOKEN, MOST_NAMES, TokenChecker, issue_token
 from tests.integration.http.material import SECRET, claims
 
-NOW = int(time.time())
+
+def now() -> int:
+    return int(time.time())
 
 
 def settings(**changes: Any) -> Settings:
@@ -55,7 +57,7 @@ def holds(token: str) -> bool:
 
 def test_what_is_signed_here_by_hand_holds() -> None:
     assert holds(signed(raw()))
-    assert holds(signed(raw(exp=f"{NOW + 60}.5", nbf=f"{NOW}.0")))
+    assert holds(signed(raw(exp=f"{now() + 60}.5", nbf=f"{now()}.0")))
     assert holds(signed(raw(), b'{"alg":"HS256"}'))
     assert holds(signed(raw(), b'{"alg":"HS256","typ":"at+jwt"}'))
 
@@ -74,9 +76,9 @@ def test_a_time_is_a_number_of_seconds(claim: str, value: str) -> None:
 def test_times_are_held_to_the_clock() -> None:
     leeway = CHECKER.settings.token_leeway_s
     for claim in ("nbf", "iat"):
-        assert holds(signed(raw(**{claim: str(NOW + leeway - 5)})))
-        assert not holds(signed(raw(**{claim: str(NOW + leeway + 60)})))
-    assert not holds(signed(raw(exp=str(NOW - leeway - 5))))
+        assert holds(signed(raw(**{claim: str(now() + leeway - 5)})))
+        assert not holds(signed(raw(**{claim: str(now() + leeway + 60)})))
+    assert not holds(signed(raw(exp=str(now() - leeway - 5))))
 
 
 @pytest.mark.parametrize(
