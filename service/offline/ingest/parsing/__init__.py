@@ -30,7 +30,7 @@ class Reader:
 
     name: str
     form: int
-    read: Callable[[str], Read]
+    read: Callable[[SourceItem], Read]
 
     @property
     def identity(self) -> str:
@@ -47,17 +47,23 @@ class Read:
     front_matter: Mapping[str, Any] = field(default_factory=dict)
 
 
-def _read_markdown(text: str) -> Read:
+def _text(item: SourceItem) -> str:
+    return item.text if item.text is not None else decode(item.raw)
+
+
+def _read_markdown(item: SourceItem) -> Read:
+    text = _text(item)
     blocks, title, front_matter = markdown.read(text)
     return Read(text, blocks, title, front_matter)
 
 
-def _read_html(text: str) -> Read:
-    canonical, blocks, title = html.read(text)
+def _read_html(item: SourceItem) -> Read:
+    canonical, blocks, title = html.read(_text(item))
     return Read(canonical, blocks, title)
 
 
-def _read_plain(text: str) -> Read:
+def _read_plain(item: SourceItem) -> Read:
+    text = _text(item)
     return Read(text, plain.read(text))
 
 
@@ -89,7 +95,7 @@ def parse(item: SourceItem) -> ParsedDocument:
     reader = READERS.get(item.media_type)
     if reader is None:
         raise SourceUnreadable(f"the format {item.media_type} is not read")
-    read = reader.read(item.text if item.text is not None else decode(item.raw))
+    read = reader.read(item)
     if not read.canonical_text.strip():
         raise SourceUnreadable("it holds no text")
     own = read.front_matter
