@@ -8,8 +8,9 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from service.domain.documents import ArchivedDocument, IndexedChunk, RegistryEntry
+from service.domain.documents import ArchivedDocument, Chunk, IndexedChunk, RegistryEntry
 from service.domain.generations import Manifest
+from service.offline.generations.coverage import coverage
 from service.text.spans import slice_matches
 
 _NAMED = 5  # offenders a failed check names; the count tells of the rest
@@ -45,19 +46,28 @@ def run_checks(
     """All checks over every chunk of the generation, in one pass over the chunks."""
     faults: dict[str, list[str]] = {name: [] for name in CHECKS}
     counts: Counter[str] = Counter()
-    texts: dict[tuple[str, str], str | None] = {}
+    document: ArchivedDocument | None = None
+    read: tuple[str, str] | None = None
+    pending: dict[tuple[str, str], list[Chunk]] = {}
     total = 0
     for indexed in chunks:
         total += 1
         chunk = indexed.chunk
         counts[chunk.document_id] += 1
         key = (chunk.document_id, chunk.document_version)
-        if key not in texts:
+        if key != read:
             # Chunks come ordered by chunkId, document by document: one text at a time is enough.
-            document = archive([key]).get(key)
-            texts = {key: document.canonical_text if document else None}
-        for name in _chunk_faults(indexed, texts[key], manifest, registry):
+            document, read = archive([key]).get(key), key
+        text = document.canonical_text if document else None
+        for name in _chunk_faults(indexed, text, manifest, registry):
             faults[name].append(chunk.chunk_id)
+        pending.setdefault(key, []).append(chunk)
+        if document and len(pending[key]) == manifest.chunks_per_document.get(chunk.document_id):
+            faults["coverage"] += _uncovered(document, pending.pop(key))
+    # Of these there are more or fewer chunks than there should be.
+    for key, cut in pending.items():
+        if found_document := archive([key]).get(key):
+            faults["coverage"] += _uncovered(found_document, cut)
     faults["chunks per document"] = [
         f"{document_id}: {counts[document_id]} of {expected}"
         for document_id, expected in manifest.chunks_per_document.items()
@@ -85,8 +95,15 @@ CHECKS = (
     "vector",
     "rights as registered",
     "processors",
+    "coverage",
     "chunks per document",
 )
+
+
+def _uncovered(document: ArchivedDocument, chunks: Sequence[Chunk]) -> list[str]:
+    """Names a document of which some text is in no chunk and in no named exclusion."""
+    lost = coverage(document, chunks).lost
+    return [f"{document.document_id}: from {lost[0].start} on"] if lost else []
 
 
 def _chunk_faults(

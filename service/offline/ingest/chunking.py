@@ -1,7 +1,8 @@
 """Chunks follow structure: sections first, sentences only where a block is too long. A chunk is a span.
 
-prose    blocks of one section are joined up to the limit; a longer one is cut into windows of sentences
-table    rows are joined up to the limit; caption and head go into the search prefix, never into the span
+prose    blocks of one section are joined up to the limit; a longer one is cut into windows of sentences; what
+         leans on its neighbour (text/binding.py) is not parted from it while the two fit
+table    rows are joined up to the limit; title, unit and head go into the search prefix, never into the span
 code, admonition   keep their borders
 heading  is no chunk of its own unless its section is empty; it is searched through the heading path
 """
@@ -13,12 +14,18 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from service.domain.documents import Block, BlockKind, Chunk, Span
+from service.text.binding import bound
 from service.text.sentences import sentences
 from service.text.spans import sha256_text
 
 _PROSE: frozenset[BlockKind] = frozenset({"paragraph", "list_item", "quote", "footnote"})
 _HAN = re.compile("[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
-_REVISION = 1  # raise when the same parameters would cut differently
+# A table's title or unit, told in a short line of its own above it.
+_ABOVE_TABLE = re.compile(
+    r"(?:[\s*_【\[(（]|<[^>]*>)*(?:表\s*\d|续表|table\s+\d|.{0,40}(?:单位|\bunits?)\s*[:：])", re.I
+)
+_LONGEST_ABOVE = 120  # characters; a longer block is prose that happens to name a table
+_REVISION = 2  # raise when the same parameters would cut differently
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,30 +90,33 @@ class Chunker:
     def _pieces(self, text: str, blocks: Sequence[Block], title: str) -> Iterator[_Piece]:
         run: list[Block] = []
         for place, block in enumerate(blocks):
-            if block.kind in _PROSE and (not run or self._joins(text, run, block)):
+            if block.kind in _PROSE:
+                if run and (block.heading_path, block.page) != (run[-1].heading_path, run[-1].page):
+                    yield from self._prose(text, run)
+                    run = []
                 run.append(block)
                 continue
             yield from self._prose(text, run)
             run = []
-            if block.kind in _PROSE:
-                run = [block]
-            elif block.kind == "table":
-                yield from self._table(text, block)
+            if block.kind == "table":
+                yield from self._table(text, block, _above_table(text, blocks, place))
             elif block.kind in ("code", "admonition"):
                 yield from self._bordered(text, block)
             elif block.kind == "heading" and _empty_section(blocks, place):
                 yield _Piece("heading", block.span, block)
         yield from self._prose(text, run)
 
-    def _joins(self, text: str, run: Sequence[Block], block: Block) -> bool:
-        """Whether a block goes on with the run: same section, same page, and room for it."""
-        return (
-            block.heading_path == run[-1].heading_path
-            and block.page == run[-1].page
-            and self.size(text[run[0].span.start : block.span.end]) <= self.limit
-        )
-
     def _prose(self, text: str, run: Sequence[Block]) -> Iterator[_Piece]:
+        """Blocks of one section and page, joined while there is room; what is bound stays in one group."""
+        joined: list[Block] = []
+        for group in _bound_blocks(text, run):
+            if joined and not self._fits(text, joined[0].span, group[-1].span):
+                yield from self._joined(text, joined)
+                joined = []
+            joined += group
+        yield from self._joined(text, joined)
+
+    def _joined(self, text: str, run: Sequence[Block]) -> Iterator[_Piece]:
         if not run:
             return
         span = Span(run[0].span.start, run[-1].span.end)
@@ -114,7 +124,7 @@ class Chunker:
         if self.size(span.of(text)) <= self.limit:
             yield _Piece(kind, span, run[0])
             return
-        for window in self._windows(text, span, sentences(span.of(text))):
+        for window in self._windows(text, span, sentences(span.of(text)), prose=True):
             yield _Piece(kind, window, run[0])
 
     def _bordered(self, text: str, block: Block) -> Iterator[_Piece]:
@@ -122,13 +132,14 @@ class Chunker:
             yield _Piece(block.kind, block.span, block)
             return
         own = block.span.of(text)
-        parts = sentences(own) if block.kind == "admonition" else _lines(own)
-        for window in self._windows(text, block.span, parts):
+        prose = block.kind == "admonition"
+        parts = sentences(own) if prose else _lines(own)
+        for window in self._windows(text, block.span, parts, prose=prose):
             yield _Piece(block.kind, window, block)
 
-    def _table(self, text: str, block: Block) -> Iterator[_Piece]:
-        above = (block.caption, block.head)
-        prefix = "\n".join(part.of(text).strip() for part in above if part is not None)
+    def _table(self, text: str, block: Block, above: Sequence[Span]) -> Iterator[_Piece]:
+        shown = dict.fromkeys((*above, block.caption, block.head))
+        prefix = "\n".join(part.of(text).strip() for part in shown if part is not None)
         if not block.parts:
             yield _Piece("table", block.span, replace(block, caption=None))
             return
@@ -137,21 +148,36 @@ class Chunker:
         for window in self._windows(text, Span(start, block.parts[-1].end), rows):
             yield _Piece("table", window, block, prefix)
 
-    def _windows(self, text: str, span: Span, parts: Sequence[tuple[int, int]]) -> Iterator[Span]:
+    def _windows(
+        self, text: str, span: Span, parts: Sequence[tuple[int, int]], *, prose: bool = False
+    ) -> Iterator[Span]:
         """Runs of consecutive parts within the limit; a part too long even alone is cut hard, at white space
-        where there is some. `parts` are relative to the span."""
+        where there is some. `parts` are relative to the span; those of prose are first bound into groups."""
         placed = [
             piece for a, b in parts for piece in self._hard_cut(text, Span(span.start + a, span.start + b))
         ]
-        first = 0
-        while first < len(placed):
-            last = first
-            while last + 1 < len(placed) and self._fits(text, placed[first], placed[last + 1]):
+        groups = self._bound(text, placed) if prose else placed
+        first = fresh = 0
+        while fresh < len(groups):
+            last = fresh
+            while last + 1 < len(groups) and self._fits(text, groups[first], groups[last + 1]):
                 last += 1
-            yield Span(placed[first].start, placed[last].end)
-            if last + 1 >= len(placed):
-                return
-            first = max(first + 1, last + 1 - self.overlap)
+            yield Span(groups[first].start, groups[last].end)
+            # What is repeated must leave room for something new.
+            first = fresh = last + 1
+            while first and last + 1 < len(groups) and fresh - first < self.overlap:
+                if not self._fits(text, groups[first - 1], groups[fresh]):
+                    break
+                first -= 1
+
+    def _bound(self, text: str, placed: Sequence[Span]) -> list[Span]:
+        groups: list[Span] = []
+        for place, piece in enumerate(placed):
+            if place and _leans(text, placed[place - 1], piece) and self._fits(text, groups[-1], piece):
+                groups[-1] = Span(groups[-1].start, piece.end)
+            else:
+                groups.append(piece)
+        return groups
 
     def _fits(self, text: str, first: Span, last: Span) -> bool:
         return self.size(text[first.start : last.end]) <= self.limit
@@ -172,6 +198,33 @@ class Chunker:
         """About the number of tokens the embedder makes of a text."""
         han = len(_HAN.findall(text))
         return han + self.latin * (len(text) - han)
+
+
+def _leans(text: str, first: Span, second: Span) -> bool:
+    return bound(first.of(text), text[first.end : second.start], second.of(text))
+
+
+def _bound_blocks(text: str, run: Sequence[Block]) -> Iterator[list[Block]]:
+    """Consecutive blocks of which each leans on the one before it."""
+    group: list[Block] = []
+    for block in run:
+        if group and not _leans(text, group[-1].span, block.span):
+            yield group
+            group = []
+        group.append(block)
+    if group:
+        yield group
+
+
+def _above_table(text: str, blocks: Sequence[Block], place: int) -> list[Span]:
+    """The title and the unit line right above a table, at most two, in text order."""
+    found: list[Span] = []
+    for block in reversed(blocks[max(0, place - 2) : place]):
+        own = block.span.of(text)
+        if block.kind not in _PROSE or len(own) > _LONGEST_ABOVE or not _ABOVE_TABLE.match(own):
+            break
+        found.append(block.span)
+    return found[::-1]
 
 
 def _empty_section(blocks: Sequence[Block], place: int) -> bool:

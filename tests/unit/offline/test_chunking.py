@@ -155,3 +155,73 @@ def test_the_version_names_every_parameter() -> None:
     others = [Chunker(limit=191), Chunker(latin=0.4), Chunker(stretch=3), Chunker(overlap=1)]
     assert len({base.version, *(other.version for other in others)}) == 5
     assert Chunker().version == base.version
+
+
+RULE = "同一任务最多自动重试三次。"
+CONSEQUENCE = "第三次仍失败，消息进入隔离队列，等待修复后受控重放。"
+
+
+@pytest.mark.parametrize("between", ["", "\n\n", "\n\n- "])
+@pytest.mark.parametrize("before", range(12))
+def test_a_condition_and_its_consequence_stay_together_wherever_the_limit_falls(
+    before: int, between: str
+) -> None:
+    filler = "设备保修两年。" * before
+    chunks = cut(parsed(f"{filler}{RULE}{between}{CONSEQUENCE}" + "此页由值班组维护。" * 9), limit=50)
+    assert [RULE in text and CONSEQUENCE in text for text in texts(chunks)].count(True) == 1
+
+
+def test_what_is_bound_is_parted_only_where_it_does_not_fit() -> None:
+    chunks = cut(parsed(f"{RULE}{CONSEQUENCE}"), limit=20)
+    assert texts(chunks) == [RULE, CONSEQUENCE]
+
+
+def test_a_line_that_introduces_a_list_goes_with_its_first_item() -> None:
+    source = "检查前先备份，并通知值班组。\n\n满足以下任一条件时重试：\n\n- 网络超时\n- 连接被重置\n"
+    assert [text.split("\n")[0] for text in texts(cut(parsed(source), limit=26))] == [
+        "检查前先备份，并通知值班组。",
+        "满足以下任一条件时重试：",
+    ]
+
+
+def test_a_long_admonition_is_cut_between_sentences_that_do_not_lean() -> None:
+    source = "> [!NOTE]\n> " + "设备保修两年。" * 4 + RULE + CONSEQUENCE
+    chunks = cut(parsed(source), limit=50, stretch=1.0)
+    assert {c.kind for c in chunks} == {"admonition"}
+    assert sum(RULE in text and CONSEQUENCE in text for text in texts(chunks)) == 1
+
+
+@pytest.mark.parametrize("above", ["单位：万元", "表 3 各型号售价", "**表 1** 售价（单位：元）", "Table 2. Prices", "(Unit: CNY)"])  # fmt: skip
+def test_title_and_unit_of_a_table_are_searched_with_its_rows(above: str) -> None:
+    source = f"正文不属于表格。\n\n{above}\n\n| 型号 | 售价 |\n|---|---|\n| A1 | 10 |\n"
+    *_, table = cut(parsed(source))
+    assert (table.text, table.search_prefix) == ("| A1 | 10 |", f"{above}\n| 型号 | 售价 |")
+
+
+def test_title_and_unit_line_are_both_taken_and_prose_is_not() -> None:
+    head = "| 型号 | 售价 |\n|---|---|\n| A1 | 10 |\n"
+    *_, table = cut(parsed(f"表 1 售价\n\n单位：元\n\n{head}"))
+    assert table.search_prefix == "表 1 售价\n单位：元\n| 型号 | 售价 |"
+    *_, table = cut(parsed(f"下文按型号列出售价。\n\n{head}"))
+    assert table.search_prefix == "| 型号 | 售价 |"
+
+
+def test_what_overlaps_always_brings_something_new() -> None:
+    """A last part that leaves no room for the next one would be repeated alone."""
+    source = "短句在此。这一句几乎占满了全部的余地而且很长很长。后一句同样几乎占满了全部的余地也是很长很长。"
+    document = parsed(source, PLAIN)
+    chunks = Chunker(limit=26, overlap=1).cut("d", "v" * 12, document.canonical_text, document.blocks, "")
+    assert not any(a.text in b.text for a in chunks for b in chunks if a is not b)
+
+
+def test_a_new_paragraph_changes_its_own_section_only() -> None:
+    def sections(extra: str) -> str:
+        return "\n\n".join(
+            f"## S{n}\n\n" + "\n\n".join(f"第 {n}.{k} 段说明设备的保修期限。" for k in range(9)) + (extra if n == 4 else "")
+            for n in range(9)
+        )  # fmt: skip
+
+    before, after = (texts(cut(parsed(sections(extra)), limit=40)) for extra in ("", "\n\n新增的一段。"))
+    changed = {*before} ^ {*after}
+    assert changed
+    assert all("第 4." in text or "新增" in text for text in changed)
