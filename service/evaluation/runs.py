@@ -110,13 +110,12 @@ def _accepted(case: Case, citation: Citation) -> bool:
 
 
 def figures(results: Sequence[CaseResult]) -> dict[str, Figures]:
-    """Per bucket and "all"."""
+    """"all", and per bucket where there is more than one."""
     buckets: dict[str, list[CaseResult]] = defaultdict(list)
     for result in results:
-        buckets["all"].append(result)
-        if result.case.bucket != "all":
-            buckets[result.case.bucket].append(result)
-    return {name: _figures(members) for name, members in buckets.items()}
+        buckets[result.case.bucket].append(result)
+    told = {"all": _figures(results)} if results else {}
+    return told | ({name: _figures(own) for name, own in buckets.items()} if len(buckets) > 1 else {})
 
 
 def _figures(results: Sequence[CaseResult]) -> Figures:
