@@ -17,7 +17,13 @@ from service.bootstrap import Services, build, online_path, silent
 from service.cli.shared import as_json, echo_json, needs, progress_bars
 from service.domain.answers import GroundedAnswer, SearchResult
 from service.domain.ports import Engine
-from service.evaluation.experiments import Expectation, lesson, permission_order, permission_timing
+from service.evaluation.experiments import (
+    Expectation,
+    cut_sentence,
+    lesson,
+    permission_order,
+    permission_timing,
+)
 from service.evaluation.experiments import permission_differential as differential
 from service.evaluation.experiments.invented import invent
 from service.evaluation.experiments.remembered import RememberedEmbedder, RememberingCache
@@ -46,6 +52,21 @@ def lesson_command(engine: str | None, as_json: bool) -> None:
     """The teaching corpus: answer, refusals, restricted document, shifted citation, hand-computed measures."""
     with throwaway(engine) as services:
         report("lesson", lesson.run(services.offline, services.online, SAMPLES / "lesson"), as_json)
+
+
+@experiment_command.command("cut-sentence")
+@engine_option
+@as_json
+def cut_sentence_command(engine: str | None, as_json: bool) -> None:
+    """A key sentence cut in two by a chunker of fixed length, beside the product's chunker."""
+    with throwaway(engine) as services:
+        figures, expectations = cut_sentence.run(services.offline, services.online, SAMPLES / "lesson")
+        if not as_json:
+            for case, seen in figures.items():
+                for figure, value in seen["fixed"].items():
+                    click.echo(f"{case}, {figure}: fixed {value} | structure {seen['structure'][figure]}")
+                click.echo(f"{case}, chunks that differ: {seen['index']}")
+        report("cut-sentence", expectations, as_json, {"measured": figures})
 
 
 @experiment_command.command("permission-order")
