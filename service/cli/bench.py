@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import asdict, replace
 from pathlib import Path
 
 import click
 
 from service.adapters.redis_cache import NoCache
-from service.cli.shared import as_json, asking, echo_json, needs, principal_options, progress_bars, services
+from service.cli.shared import (
+    as_json,
+    asking,
+    echo_json,
+    needs,
+    peak_memory_mib,
+    principal_options,
+    progress_bars,
+    services,
+)
 from service.errors import InvalidInput
 from service.evaluation.bench import PathTimes, time_path
 
@@ -48,6 +58,46 @@ def path_command(corpus: str, question_file: Path, limit: int, as_json: bool, **
         echo_json(asdict(times))
     else:
         _print(times)
+
+
+@bench_command.command("read")
+@click.argument("sources", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
+@as_json
+def read_command(sources: tuple[Path, ...], as_json: bool) -> None:
+    """Read and cut every document of SOURCES, and check it: what is refused and why, blocks by kind, coverage, spans.
+
+    Exit code 1 when a character is lost or a span does not come back. Nothing is stored.
+    """
+    from service.evaluation.reading import read_trees
+
+    with progress_bars() as progress:
+        told = read_trees(sources, progress)
+    figures: dict[str, object] = {
+        "read": told.read,
+        "formats": dict(told.formats),
+        "refused": [{"source": source, "reason": reason} for source, reason in told.refused],
+        "blocks": dict(told.blocks.most_common()),
+        "chunks": told.chunks,
+        "megabytes": round(told.raw_bytes / 1e6, 2),
+        "parseSeconds": round(told.parse_seconds, 2),
+        "megabytesASecond": round(told.megabytes_a_second, 2),
+        "overheadToBareLibrary": round(told.overhead, 2) if told.overhead else None,
+        "cutSeconds": round(told.cut_seconds, 2),
+        "coverage": told.covered_share,
+        "excluded": dict(told.excluded),
+        "lostCharacters": told.lost,
+        "losses": told.losses,
+        "spans": told.spans,
+        "brokenSpans": told.broken_spans[:20],
+        "peakMiB": round(peak_memory_mib()),
+    }
+    if as_json:
+        echo_json(figures)
+    else:
+        for name, value in figures.items():
+            click.echo(f"{name:<22}{value}")
+    if told.lost or told.broken_spans:
+        sys.exit(1)
 
 
 def _questions(path: Path) -> list[str]:
