@@ -10,6 +10,7 @@ from service.cli.shared import as_json, echo_json, needs, services
 from service.domain.generations import live_alias
 from service.domain.ports import Engine
 from service.errors import AttestError
+from service.offline.rights import pending
 from service.online.rerank.registry import read_catalogue
 
 
@@ -53,4 +54,9 @@ def _corpus(engine: Engine, corpus: str, embedder: str) -> str:
         return f"{behind[0]} is live without a manifest"
     if manifest.processors.embedder != embedder:
         return f"{behind[0]} was built with {manifest.processors.embedder}, this service runs {embedder}"
+    waiting = sum(1 for _ in pending(engine, corpus))
+    if waiting:
+        return (
+            f"degraded: {waiting} changes of rights are still to be spread; run attest access resume {corpus}"
+        )
     return f"ok: {behind[0]}, {len(manifest.documents)} documents, {manifest.chunks} chunks"

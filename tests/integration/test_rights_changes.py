@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from service.cli.doctor import _corpus as doctor_of_corpus
 from service.domain.answers import Reason
 from service.domain.documents import IndexedChunk, Standing
 from service.domain.generations import Generation
@@ -133,6 +134,9 @@ def test_a_publish_finishes_what_was_left(world: World) -> None:
     engine = world.services.engine
     revoke(dataclasses.replace(engine, generations=Dying(engine, Unavailable("gone"), at=1)), "warranty.md")
     assert len(list(pending(engine, CORPUS))) == 1
+    assert "attest access resume handbook" in doctor_of_corpus(
+        engine, CORPUS, world.online.story.embedder.identity
+    )
     second_generation(world)
     assert list(pending(engine, CORPUS)) == []
 
