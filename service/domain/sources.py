@@ -35,9 +35,18 @@ class SourceFault:
 
 
 @dataclass(frozen=True, slots=True)
+class Front:
+    """What an item tells before its body is read: who it is, and what it says of itself."""
+
+    document_id: str
+    version: str
+    front_matter: Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
 class ParsedDocument:
     """Canonical text and its blocks. `version` and `raw_sha256` are hex; `front_matter` is what the document
-    says of itself (id, title, access …)."""
+    says of itself (id, title, access …); `encoding` what its bytes were read in, where the format is text."""
 
     document_id: str
     version: str
@@ -48,3 +57,5 @@ class ParsedDocument:
     locale: str
     parser_version: str
     front_matter: Mapping[str, Any] = field(default_factory=dict)
+    encoding: str = ""
+    confidence: float = 1.0

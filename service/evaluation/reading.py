@@ -85,7 +85,7 @@ def _read(item: SourceItem, chunker: Chunker, told: Reading) -> None:
     told.formats[item.media_type] += 1
     told.blocks.update(block.kind for block in parsed.blocks)
     if (bare := BARE.get(item.media_type)) is not None:
-        text = decode(item.raw)
+        text = decode(item.raw).text
         began = time.perf_counter()
         bare(text)
         told.bare_seconds += time.perf_counter() - began

@@ -15,10 +15,10 @@ from datetime import date
 from typing import Any
 
 from service.domain.documents import Block
-from service.domain.sources import ParsedDocument, SourceItem
+from service.domain.sources import Front, ParsedDocument, SourceItem
 from service.errors import SourceUnreadable
 from service.offline.ingest.parsing import html, markdown, plain
-from service.offline.ingest.parsing.decoding import decode
+from service.offline.ingest.parsing.decoding import Decoded, decode
 from service.text.language import language
 from service.text.wellformed import storable
 
@@ -31,6 +31,8 @@ class Reader:
     name: str
     form: int
     read: Callable[[SourceItem], Read]
+    # What the document says of itself, read without its body; None where the format has no such place.
+    front: Callable[[SourceItem], Mapping[str, Any]] | None = None
 
     @property
     def identity(self) -> str:
@@ -45,30 +47,37 @@ class Read:
     blocks: tuple[Block, ...]
     title: str = ""
     front_matter: Mapping[str, Any] = field(default_factory=dict)
+    encoding: str = ""  # of a format that is text: what it was read in, and how sure that is
+    confidence: float = 1.0
 
 
-def _text(item: SourceItem) -> str:
-    return item.text if item.text is not None else decode(item.raw)
+def _decoded(item: SourceItem) -> Decoded:
+    return Decoded(item.text, "utf-8", 1.0) if item.text is not None else decode(item.raw)
 
 
 def _read_markdown(item: SourceItem) -> Read:
-    text = _text(item)
-    blocks, title, front_matter = markdown.read(text)
-    return Read(text, blocks, title, front_matter)
+    found = _decoded(item)
+    blocks, title, front_matter = markdown.read(found.text)
+    return Read(found.text, blocks, title, front_matter, found.encoding, found.confidence)
+
+
+def _front_of_markdown(item: SourceItem) -> Mapping[str, Any]:
+    return markdown.front_matter(_decoded(item).text)
 
 
 def _read_html(item: SourceItem) -> Read:
-    canonical, blocks, title = html.read(_text(item))
-    return Read(canonical, blocks, title)
+    found = _decoded(item)
+    canonical, blocks, title = html.read(found.text)
+    return Read(canonical, blocks, title, encoding=found.encoding, confidence=found.confidence)
 
 
 def _read_plain(item: SourceItem) -> Read:
-    text = _text(item)
-    return Read(text, plain.read(text))
+    found = _decoded(item)
+    return Read(found.text, plain.read(found.text), encoding=found.encoding, confidence=found.confidence)
 
 
 READERS = {
-    "text/markdown": Reader("markdown", 1, _read_markdown),
+    "text/markdown": Reader("markdown", 1, _read_markdown, _front_of_markdown),
     "text/html": Reader("html", 2, _read_html),
     "text/plain": Reader("plain", 1, _read_plain),
     "application/x-attest-document": Reader("json", 1, _read_plain),
@@ -90,21 +99,25 @@ def document_version(raw: bytes, form: int) -> str:
     return digest if form == 1 else f"{digest}.{form}"
 
 
+def look(item: SourceItem) -> Front:
+    """Identity and front matter, without reading the body: enough to tell whether anything changed.
+
+    Raises SourceUnreadable, as `parse` of the same item would.
+    """
+    reader = _reader(item)
+    own = reader.front(item) if reader.front is not None else {}
+    return Front(_id(item, own), document_version(item.raw, reader.form), own)
+
+
 def parse(item: SourceItem) -> ParsedDocument:
     """Raises SourceUnreadable with a sentence when the item cannot be read or holds no text."""
-    reader = READERS.get(item.media_type)
-    if reader is None:
-        raise SourceUnreadable(f"the format {item.media_type} is not read")
+    reader = _reader(item)
     read = reader.read(item)
     if not read.canonical_text.strip():
         raise SourceUnreadable("it holds no text")
     own = read.front_matter
-    own_id = own.get("id")
-    named = unicodedata.normalize("NFC", own_id).strip() if isinstance(own_id, str) else ""
-    if len(named or item.document_id) > LONGEST_ID:
-        raise SourceUnreadable(f"its id is longer than {LONGEST_ID} characters")
     return ParsedDocument(
-        document_id=named or item.document_id,
+        document_id=_id(item, own),
         version=document_version(item.raw, reader.form),
         raw_sha256=hashlib.sha256(item.raw).hexdigest(),
         canonical_text=read.canonical_text,
@@ -113,7 +126,24 @@ def parse(item: SourceItem) -> ParsedDocument:
         locale=item.locale or _word(own.get("locale")) or _language_of_prose(read),
         parser_version=reader.identity,
         front_matter=own,
+        encoding=read.encoding,
+        confidence=read.confidence,
     )
+
+
+def _reader(item: SourceItem) -> Reader:
+    reader = READERS.get(item.media_type)
+    if reader is None:
+        raise SourceUnreadable(f"the format {item.media_type} is not read")
+    return reader
+
+
+def _id(item: SourceItem, own: Mapping[str, Any]) -> str:
+    own_id = own.get("id")
+    named = unicodedata.normalize("NFC", own_id).strip() if isinstance(own_id, str) else ""
+    if len(named or item.document_id) > LONGEST_ID:
+        raise SourceUnreadable(f"its id is longer than {LONGEST_ID} characters")
+    return named or item.document_id
 
 
 def _word(value: object) -> str:

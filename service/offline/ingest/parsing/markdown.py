@@ -76,6 +76,11 @@ def bare(text: str) -> object:
     return _MARKDOWN.parse(text)
 
 
+def front_matter(text: str) -> Mapping[str, Any]:
+    """The front matter alone, without parsing what follows."""
+    return _front_matter(text)[0]
+
+
 def _front_matter(text: str) -> tuple[Mapping[str, Any], int]:
     found = _FRONT_MATTER.match(text)
     if found is None:
