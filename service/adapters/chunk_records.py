@@ -15,7 +15,7 @@ import numpy as np
 
 from service.access.rules import from_json, to_json
 from service.adapters.acceptance import vector_of
-from service.domain.documents import Chunk, IndexedChunk, Span
+from service.domain.documents import Chunk, IndexedChunk, Link, Span
 from service.domain.retrieval import FoundChunk
 from service.domain.rights import Access
 
@@ -43,6 +43,7 @@ FOUND_FIELDS = (
     "locale",
     "canonicalUrl",
     "anchors",
+    "links",
 )
 
 
@@ -69,6 +70,10 @@ def found_record(indexed: IndexedChunk) -> dict[str, Any]:
         "locale": indexed.locale,
         "canonicalUrl": indexed.canonical_url,
         "anchors": list(indexed.anchors),
+        "links": [
+            {"target": link.target, "version": link.version, "anchor": link.anchor, "state": link.state}
+            for link in chunk.links
+        ],
     }
 
 
@@ -84,6 +89,8 @@ def indexed_record(indexed: IndexedChunk) -> dict[str, Any]:
         "body": field_text(indexed.body_terms),
         "heading": field_text(indexed.heading_terms),
     }
+    if indexed.chunk.cluster:
+        record["cluster"] = indexed.chunk.cluster
     if indexed.vector is not None:
         record["vector"] = vector_of(indexed.vector).tolist()
     return record
@@ -130,6 +137,8 @@ def found_from_record(record: Mapping[str, Any]) -> FoundChunk:
         locale=record["locale"],
         canonical_url=record["canonicalUrl"],
         anchors=tuple(record.get("anchors") or ()),
+        # Generations of earlier releases have none.
+        links=tuple(Link(**link) for link in record.get("links") or ()),
     )
 
 
@@ -153,6 +162,8 @@ def indexed_from_record(record: Mapping[str, Any]) -> IndexedChunk:
             page=found.page,
             previous_id=found.previous_id,
             next_id=found.next_id,
+            links=found.links,
+            cluster=record.get("cluster", ""),
         ),
         corpus=record["corpus"],
         corpus_version=record["corpusVersion"],

@@ -137,12 +137,32 @@ class RegistryEntry:
         )
 
 
+LinkState = Literal["resolved", "stale", "broken", "outside"]
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """Where a chunk points, as it was when its generation was built.
+
+    `resolved`: the document is in the build, and the anchor in it. `stale`: the document is, the anchor is not.
+    `broken`: there is no such document, or no such note or table. `outside`: not meant for this corpus.
+    `target` is a documentId, or the link as written where there is no document; `version` that of the document.
+    A state speaks of documents whoever reads the chunk may have no right to: ask the registry before showing it.
+    """
+
+    target: str
+    version: str | None
+    anchor: str
+    state: LinkState
+
+
 @dataclass(frozen=True, slots=True)
 class Chunk:
     """A span of one document version, as the chunker cut it.
 
     `search_prefix` is what goes into the search text before the span's own text (a table's caption and head);
     it is never part of the span. `section` names the parent: chunks of one section share it.
+    `cluster` is shared by near-duplicates that agree in every number, unit and negation; empty where there is none.
     """
 
     chunk_id: str
@@ -159,6 +179,8 @@ class Chunk:
     page: int | None = None
     previous_id: str | None = None
     next_id: str | None = None
+    links: tuple[Link, ...] = ()
+    cluster: str = ""
 
 
 @dataclass(frozen=True, slots=True)

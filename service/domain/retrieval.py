@@ -8,7 +8,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from service.domain.documents import BlockKind, Span
+from service.domain.documents import BlockKind, Link, Span
 
 LegName = Literal["bm25", "anchors", "knn"]
 Vector = NDArray[np.float32]
@@ -68,6 +68,7 @@ class FoundChunk:
     locale: str
     canonical_url: str
     anchors: tuple[str, ...]
+    links: tuple[Link, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

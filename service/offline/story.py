@@ -27,6 +27,7 @@ from service.errors import AttestError, BuildRefused, Conflict, InvalidInput, So
 from service.offline import rights
 from service.offline.generations import identity, indexing, switch
 from service.offline.generations.checks import CheckResult, faults, run_checks
+from service.offline.ingest import clusters, links
 from service.offline.ingest.chunking import Chunker
 from service.offline.ingest.parsing import parse, parser_versions
 from service.offline.ingest.sources import read_sources, resolve_access
@@ -171,11 +172,16 @@ class Offline:
     def _processors(self) -> Processors:
         return Processors(
             parsers=parser_versions(),
-            chunker=self.chunker.version,
+            chunker=self._cutting,
             analyzer=ANALYZER_VERSION,
             embedder=self.embedder.identity,
             mapping=self.mapping_version,
         )
+
+    @property
+    def _cutting(self) -> str:
+        """All that decides what a chunk is, and what is known of its place among the others."""
+        return "+".join((self.chunker.version, links.VERSION, clusters.VERSION))
 
     def _plan(self, corpus: str) -> tuple[Manifest, dict[str, RegistryEntry]]:
         profile = self.engine.registry.corpus_profile(check_corpus_name(corpus))
@@ -212,7 +218,7 @@ class Offline:
         """cut → analyse → embed → write, in batches; then the manifest tells what went in."""
         started = time.perf_counter()
         generation = _generation(manifest)
-        cut = [self._cut(entry) for entry in entries.values()]
+        cut, figures = _related([self._cut(entry) for entry in entries.values()])
         pairs = [(document, chunk) for document in cut for chunk in document.chunks]
         if not pairs:
             raise BuildRefused("None of the documents has any text to index.")
@@ -224,7 +230,7 @@ class Offline:
             vectors, again = indexing.embed(texts, self.embedder, known)
             triples = ((owner, chunk, vector) for (owner, chunk), vector in zip(batch, vectors, strict=True))
             report = self.engine.generations.write(
-                generation, indexing.index_chunks(generation, self.chunker.version, triples)
+                generation, indexing.index_chunks(generation, self._cutting, triples)
             )
             refused += [f"{r.chunk_id}: {r.reason}" for r in report.refused]
             done, reused = done + len(batch), reused + again
@@ -234,7 +240,7 @@ class Offline:
                 f"The engine refused {len(refused)} of {len(pairs)} chunks: " + "; ".join(refused[:5])
             )
         seconds = time.perf_counter() - started
-        timings = {"fillSeconds": round(seconds, 3), "vectorsReused": float(reused)}
+        timings = {"fillSeconds": round(seconds, 3), "vectorsReused": float(reused)} | figures
         counts = {document.document.document_id: len(document.chunks) for document in cut}
         return self._advance(
             replace(manifest, chunks=len(pairs), chunks_per_document=counts, timings=timings),
@@ -367,6 +373,13 @@ def _archived(parsed: ParsedDocument, item: SourceItem, profile: CorpusProfile) 
         blocks=parsed.blocks,
         archived_at=_now(),
     )
+
+
+def _related(cut: list[indexing.CutDocument]) -> tuple[list[indexing.CutDocument], dict[str, float]]:
+    """The documents with what only a look at all of them tells: where their chunks point, and what repeats them."""
+    chunks = clusters.clustered(links.linked([(one.document, one.chunks) for one in cut]))
+    related = [replace(one, chunks=tuple(own)) for one, own in zip(cut, chunks, strict=True)]
+    return related, links.tally(chunks) | clusters.tally(chunks)
 
 
 def _generation(manifest: Manifest) -> Generation:

@@ -72,6 +72,8 @@ def chunk(
         page=changes.pop("page", None),
         previous_id=changes.pop("previous_id", None),
         next_id=changes.pop("next_id", None),
+        links=changes.pop("links", ()),
+        cluster=changes.pop("cluster", ""),
     )
     return IndexedChunk(
         chunk=cut,

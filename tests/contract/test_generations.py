@@ -6,6 +6,7 @@ import dataclasses
 
 import pytest
 
+from service.domain.documents import Link
 from service.domain.generations import live_alias, version_alias
 from service.domain.ports import Engine, IndexSettings
 from service.domain.rights import Access
@@ -43,6 +44,11 @@ def test_what_was_written_is_read_back_whole_and_in_order(engine: Engine) -> Non
             page=7,
             previous_id="b@v1#1",
             anchors=("ppr9087",),
+            links=(
+                Link("a", "v1", "标题", "resolved"),
+                Link("https://example.org/" + "x" * 40_000, None, "", "outside"),
+            ),
+            cluster="0123456789abcdef",
         ),
         chunk(
             "a",

@@ -7,6 +7,7 @@ import random
 import numpy as np
 import pytest
 
+from service.domain.documents import Link
 from service.domain.ports import Engine, IndexSettings
 from service.domain.retrieval import KnnLeg
 from service.domain.rights import Scope
@@ -185,6 +186,7 @@ def test_hits_carry_everything_needed_to_cite_them(engine: Engine) -> None:
         search_prefix="型号|电流",
         previous_id="p",
         next_id="n",
+        links=(Link("other", "v2", "x", "stale"),),
     )
     generation = built(engine, [written])
     legs = bm25("X-77"), anchored("x77"), nearest(1, 0, 0, 0)
@@ -193,7 +195,7 @@ def test_hits_carry_everything_needed_to_cite_them(engine: Engine) -> None:
     assert list(fetched) == ["doc@v1#1"]
     for one in (*found, fetched["doc@v1#1"]):
         for name in ("chunk_id", "document_id", "document_version", "ordinal", "kind", "heading_path", "span", "text",
-                     "text_sha256", "search_prefix", "section", "page", "previous_id", "next_id"):  # fmt: skip
+                     "text_sha256", "search_prefix", "section", "page", "previous_id", "next_id", "links"):  # fmt: skip
             assert getattr(one, name) == getattr(written.chunk, name), name
         assert (one.title, one.locale, one.canonical_url) == (
             written.title,

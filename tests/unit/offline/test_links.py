@@ -1,0 +1,124 @@
+"""Links are looked up among the documents of the build, and told as what they are."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from service.domain.documents import ArchivedDocument, Chunk, Link
+from service.offline.ingest.chunking import Chunker
+from service.offline.ingest.links import linked, tally
+from tests.unit.offline.material import MARKDOWN, PLAIN, parsed
+
+TARGET = '# 备份 与 恢复\n\n正文。\n\n## BR v7.5: Full backup\n\n表 3 周期\n\n| a |\n|---|\n| b |\n\n## BR v7.5: Full backup\n\n<a id="Own"></a> 另有 {#custom}\n\n### `set \\<option> [a | b]` **粗**\n'
+
+
+def linked_from(
+    source: str,
+    others: Mapping[str, str] | None = None,
+    media_type: str = MARKDOWN,
+    name: str = "guide/start.md",
+) -> list[Link]:
+    """Links of all chunks of one document, in order."""
+    others = {"guide/backup.md": TARGET, "index.md": "首页", "plain-id": "# P"} if others is None else others
+    texts = {name: source} | others
+    documents = []
+    for document_id, text in texts.items():
+        read = parsed(text, media_type if document_id == name else MARKDOWN)
+        url = "https://docs.example.org/zh/backup/" if document_id == "guide/backup.md" else ""
+        archived = ArchivedDocument(
+            document_id, f"v-{document_id}", "", read.canonical_text, "",
+            media_type if document_id == name else MARKDOWN, "", "", "zh", url, read.blocks, "",
+        )  # fmt: skip
+        chunks: list[Chunk] = Chunker().cut(document_id, "v", read.canonical_text, read.blocks, "")
+        documents.append((archived, chunks))
+    return [link for chunk in linked(documents)[0] for link in chunk.links]
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "[备份](backup.md)", "[备份](./backup.md)", "[备份](/guide/backup.md)", "[备份](../guide/backup)", "[b](backup.html)",
+        "[b](<backup.md>)", '[b](backup.md "标题")', "[b][ref]\n\n[ref]: backup.md", "[Ref]\n\n[ref]: <backup.md> 'x'",
+        '<a class="x" href="backup.md">b</a>', "[![图](x.png)](backup.md)", "https://docs.example.org/zh/backup。",
+        "[b](https://DOCS.example.org/zh/backup/)", "<https://docs.example.org/zh/backup>", "[b](guide%2Fbackup.md)",
+    ],
+)  # fmt: skip
+def test_every_way_to_name_a_document(written: str) -> None:
+    assert linked_from(f"见 {written}") == [Link("guide/backup.md", "v-guide/backup.md", "", "resolved")]
+
+
+@pytest.mark.parametrize("written", ["[p](plain-id.md)", "[p](../plain-id.md)", "[p](deep/er/plain-id.md)"])
+def test_a_document_with_an_id_of_its_own_is_found_by_its_file_name(written: str) -> None:
+    assert linked_from(written) == [Link("plain-id", "v-plain-id", "", "resolved")]
+
+
+@pytest.mark.parametrize(
+    ("anchor", "state"),
+    [
+        ("备份-与-恢复", "resolved"), ("br-v75-full-backup", "resolved"), ("br-v75-full-backup-1", "resolved"),
+        ("%E5%A4%87%E4%BB%BD-%E4%B8%8E-%E6%81%A2%E5%A4%8D", "resolved"), ("own", "resolved"), ("custom", "resolved"), ("set-option-a--b-粗", "resolved"),
+        ("br-v75-full-backup-2", "stale"), ("gone", "stale"),
+    ],
+)  # fmt: skip
+def test_anchors_are_headings_or_given(anchor: str, state: str) -> None:
+    [link] = linked_from(f"[b](backup.md#{anchor})")
+    assert (link.target, link.state) == ("guide/backup.md", state)
+
+
+def test_what_leads_nowhere_or_out_is_told() -> None:
+    source = "[a](missing.md) [b](https://other.org/x#y) [c](mailto:x@y.z) [d](script.sh) [e](other/backup.md) [f](#nothing)"
+    assert [(link.target, link.state) for link in linked_from(source)] == [
+        ("missing.md", "broken"),
+        ("https://other.org/x#y", "outside"),
+        ("mailto:x@y.z", "outside"),
+        ("script.sh", "outside"),
+        ("other/backup.md", "broken"),
+        ("guide/start.md", "stale"),
+    ]
+
+
+def test_images_and_code_are_no_links() -> None:
+    assert linked_from("![图](backup.md) `[x](backup.md)`\n\n```\n[x](backup.md)\n```\n") == []
+
+
+def test_footnotes_and_tables_are_references_within_the_document() -> None:
+    source = "正文[^1]，另见[^2]，如表 2 所示，参见表 9。\n\n表 2 周期\n\n| a |\n|---|\n| b |\n\n[^1]: 注。\n"
+    own = ("guide/start.md", "v-guide/start.md")
+    assert linked_from(source) == [
+        Link(*own, "[^1]", "resolved"),
+        Link(*own, "[^2]", "broken"),
+        Link(*own, "table 2", "resolved"),
+        Link(*own, "table 9", "broken"),
+    ]
+    assert linked_from("Table 1. Limits\n\nAs listed in Table 1 and see table 4.", {}, PLAIN) == [
+        Link(*own, "table 1", "resolved"),
+        Link(*own, "table 4", "broken"),
+    ]
+
+
+def test_the_same_link_is_told_once_and_states_are_counted() -> None:
+    documents = linked_from("[a](backup.md) [b](backup.md) [c](missing.md)")
+    assert len(documents) == 2
+    chunk = Chunker().cut("d", "v", "x", parsed("x").blocks, "")[0]
+    assert tally([[replace(chunk, links=tuple(documents))]]) == {
+        "linksResolved": 1.0,
+        "linksStale": 0.0,
+        "linksBroken": 1.0,
+        "linksOutside": 0.0,
+    }
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(st.sampled_from(["[", "]", "(", ")", "](", "!", "a", "/", "..", "#", "%", "%FF", "`", "<a href='", "'", ">", "[^1]", "]:", "https://", "//", ":", "表 1", "见", "\n", " ", "backup.md", "?"]), max_size=30).map("".join))  # fmt: skip
+def test_no_text_breaks_it(source: str) -> None:
+    if source.strip():
+        for link in linked_from("x " + source):
+            assert link.state in ("resolved", "stale", "broken", "outside")
+            assert (link.version is None) == (
+                link.state == "outside" or (link.state == "broken" and link.target != "guide/start.md")
+            )
