@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -21,19 +21,29 @@ from service.profiles.rules.disguise import sentences, undisguised
 
 FOLDER = Path(__file__).parent
 
+_FILLERS = 8  # of a longer chain the last: the verb stands after it
+
 _NAME = re.compile(r"\{([a-z_]+)\}")
 
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """One pattern with its name. `unless` lets through what only looks like a match."""
+    """A pattern, which may stand anywhere, and one which stands only where a demand begins.
+
+    `also` must be found as well, wherever; `unless` lets through what only looks like a match.
+    """
 
     rule_id: str
-    pattern: re.Pattern[str]
+    pattern: re.Pattern[str] | None = None
     unless: re.Pattern[str] | None = None
+    demand: re.Pattern[str] | None = None
+    also: re.Pattern[str] | None = None
 
-    def matches(self, folded: str) -> bool:
-        if self.pattern.search(folded) is None:
+    def matches(self, folded: str, begins: Sequence[int] = ()) -> bool:
+        anywhere = self.pattern is not None and self.pattern.search(folded) is not None
+        if not anywhere and not (self.demand and any(self.demand.match(folded, at) for at in begins)):
+            return False
+        if self.also is not None and self.also.search(folded) is None:
             return False
         return self.unless is None or self.unless.search(folded) is None
 
@@ -48,14 +58,13 @@ def compile_rules(
     rules = []
     for entry in entries:
         try:
-            unless = entry.get("unless")
-            rules.append(
-                Rule(
-                    str(entry["id"]),
-                    re.compile(_filled(entry["pattern"], parts)),
-                    re.compile(_filled(unless, parts)) if unless else None,
-                )
+            pattern, unless, demand, also = (
+                re.compile(_filled(entry[key], parts)) if entry.get(key) else None
+                for key in ("pattern", "unless", "demand", "also")
             )
+            if not pattern and not demand:
+                raise KeyError("pattern")
+            rules.append(Rule(str(entry["id"]), pattern, unless, demand, also))
         except (KeyError, re.error) as error:
             raise Misconfigured(f"{where}: rule {entry.get('id', '?')!r} does not hold: {error}") from None
     return tuple(rules)
@@ -84,8 +93,29 @@ def _filled(forms: str | list[str], parts: Mapping[str, str] | None) -> str:
 @cache
 def bypass_rules() -> tuple[Rule, ...]:
     """Rules for requests to get around rights or citations, from `bypass.toml`."""
-    data = tomllib.loads((FOLDER / "bypass.toml").read_text(encoding="utf-8"))
+    data = _bypass_data()
     return compile_rules(data["rule"], where="bypass.toml", parts=compile_parts(data["parts"]))
+
+
+@cache
+def _bypass_data() -> dict[str, Any]:
+    return tomllib.loads((FOLDER / "bypass.toml").read_text(encoding="utf-8"))
+
+
+@cache
+def _where_demands_begin() -> tuple[re.Pattern[str], re.Pattern[str]]:
+    """Where one may begin, and a word that may stand before its verb."""
+    parts = compile_parts(_bypass_data()["parts"])
+    return re.compile(parts["start"]), re.compile(parts["filler"] + r"\s?")
+
+
+@cache
+def _words() -> re.Pattern[str]:
+    """The Latin words of the rules, for a request whose letters are all spaced out."""
+    data = _bypass_data()
+    text = " ".join(word for words in data["parts"].values() if isinstance(words, list) for word in words)
+    words = {*re.findall(r"(?<![a-z\\])[a-z]{2,}", text), *data["spaced"]}
+    return re.compile("|".join(sorted(words, key=lambda word: (-len(word), word))))
 
 
 @cache
@@ -96,11 +126,25 @@ def bypass_identity() -> str:
 
 def bypass_match(folded: str) -> Rule | None:
     """The first bypass rule that a sentence of the question matches, its disguise taken off."""
-    for sentence in sentences(undisguised(folded)):
-        rule = first_match(bypass_rules(), sentence)
+    for sentence in sentences(undisguised(folded, _words())):
+        begins = _demands(sentence)
+        rule = next((rule for rule in bypass_rules() if rule.matches(sentence, begins)), None)
         if rule is not None:
             return rule
     return None
+
+
+def _demands(sentence: str) -> list[int]:
+    """Where a demand's verb may stand: where a demand may begin, and after each word such as "please" there."""
+    start, filler = _where_demands_begin()
+    found: set[int] = set()
+    for begin in start.finditer(sentence):
+        at, chain = begin.end(), [begin.end()]
+        while (word := filler.match(sentence, at)) and word.end() not in found:
+            at = word.end()
+            chain.append(at)
+        found.update(chain[:1] + chain[-_FILLERS:])
+    return sorted(found)
 
 
 def first_match(rules: Iterable[Rule], folded: str) -> Rule | None:

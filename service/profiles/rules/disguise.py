@@ -1,7 +1,7 @@
 """Takes a request's disguise off: what a reader would read in it, for the rules to match.
 
 Takes: folded text. Returns: text for matching only. Offsets are not kept, and nothing is searched with it.
-Called by: `online/question.py`.
+Called by: `profiles/rules/__init__.py`.
 """
 
 from __future__ import annotations
@@ -28,10 +28,11 @@ _SENTENCE_END = re.compile(r"(?<=[!?。])|(?<=\.)(?=\s)")
 _WHITE = re.compile(r"\s+")
 
 
-def undisguised(folded: str) -> str:
+def undisguised(folded: str, words: re.Pattern[str] | None = None) -> str:
     """Without what cannot be seen, look-alikes as what they look like, spaced-out words joined.
 
-    A space stands between Chinese and Latin, so that a word ends where its script does.
+    A space stands between Chinese and Latin, so that a word ends where its script does. Where the gaps between words
+    are no wider than those in them, the run is parted again into `words`.
     """
     text = folded
     if not text.isascii():
@@ -39,7 +40,13 @@ def undisguised(folded: str) -> str:
         text = "".join(c for c in decomposed if unicodedata.category(c) not in _UNSEEN).lower()
         text = _SPACED_HAN.sub("", text.translate(_LOOKALIKES))
         text = _SCRIPT_CHANGE.sub(" ", text)
-    return _SPACED_LETTERS.sub(lambda run: run.group()[::2], text)
+    return _SPACED_LETTERS.sub(lambda run: _parted(run.group()[::2], words), text)
+
+
+def _parted(letters: str, words: re.Pattern[str] | None) -> str:
+    if words is None or words.fullmatch(letters):
+        return letters
+    return _WHITE.sub(" ", words.sub(r" \g<0> ", letters)).strip()
 
 
 def sentences(text: str) -> Iterator[str]:
