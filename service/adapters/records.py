@@ -15,6 +15,7 @@ from service.access.rules import from_json, to_json
 from service.domain.documents import (
     ArchivedDocument,
     Block,
+    Place,
     RegistryChange,
     RegistryEntry,
     Span,
@@ -78,6 +79,7 @@ def entry_to_record(entry: RegistryEntry) -> dict[str, Any]:
                 "action": entry.action,
                 "before": _standing_to_json(entry.before),
                 "ruled": to_json(entry.ruled) if entry.ruled else None,
+                "place": [entry.place.folder, entry.place.path] if entry.place else None,
             }
         ),
         "spreadPending": entry.spread_pending,
@@ -100,6 +102,7 @@ def entry_from_record(record: Mapping[str, Any], token: str) -> RegistryEntry:
         before=_standing_from_json(change["before"]),
         ruled=from_json(change["ruled"]) if change["ruled"] else None,
         spread_pending=record.get("spreadPending", False),
+        place=Place(*change["place"]) if change.get("place") else None,
         token=token,
     )
 

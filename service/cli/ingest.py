@@ -2,26 +2,49 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
+import re
 import sys
 import time
+from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import click
 
-from service.cli.shared import as_json, echo_json, needs, peak_memory_mib, progress_bars, services
+from service.cli.ingest_output import print_report, report_to_json
+from service.cli.shared import as_json, echo_json, needs, progress_bars, services
+from service.domain.sources import Selection
 from service.errors import InvalidInput
-from service.offline.story import IngestReport
+from service.offline.ingest.git_source import at_commit
+from service.offline.ingest.sources import LARGEST, is_read
+from service.offline.ingest.worker import ParseWorker
 from service.profiles.corpus import CorpusProfile, read_corpus_profile
+
+
+class _Share(click.ParamType[float]):
+    """A percentage: `20%` or `20`."""
+
+    name = "percent"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        found = re.fullmatch(r"([0-9]{1,3}(?:\.[0-9]+)?) ?%?", str(value).strip())
+        if found is None or float(found[1]) > 100:
+            self.fail(f"{value!r} is no percentage from 0% to 100%.", param, ctx)
+        return float(found[1]) / 100
 
 
 @needs("operator")
 @click.command(
     "ingest",
     epilog="""\b
-Example:
+Examples:
   attest ingest ./handbook --corpus handbook --access '{"allow": ["*"]}'
+  attest ingest ./handbook --corpus handbook --delete-missing
+  attest ingest ./repo/docs --corpus docs --git v2.1 --exclude 'drafts/**' \\
+      --url-template 'https://git.example/docs/{path}?at={commit}'
   attest build handbook && attest publish handbook""",
 )
 @click.argument("sources", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
@@ -29,32 +52,113 @@ Example:
 @click.option(
     "--access", help='Access for documents without a rule of their own, as JSON: {"allow": ["group:eng"]}.'
 )
+@click.option(
+    "--include",
+    multiple=True,
+    metavar="GLOB",
+    help="Only files whose path below the folder matches; may be repeated.",
+)
+@click.option(
+    "--exclude",
+    multiple=True,
+    metavar="GLOB",
+    help="No files that match, even included ones; may be repeated.",
+)
+@click.option(
+    "--git",
+    "committish",
+    metavar="COMMIT",
+    help="Read the folders as they are in this commit (or tag, or branch) of their git repository.",
+)
+@click.option(
+    "--url-template",
+    default="",
+    metavar="URL",
+    help="Where a document can be seen: an http(s) address with {path}, and with {commit} where --git is given.",
+)
+@click.option(
+    "--delete-missing", is_flag=True, help="Delete documents that were read from these folders and are gone."
+)
+@click.option(
+    "--max-deletions",
+    type=_Share(),
+    default="20%",
+    show_default=True,
+    help="Delete none if more than this share of a folder's documents would go.",
+)
 @as_json
-def ingest_command(sources: tuple[Path, ...], corpus: str, access: str | None, as_json: bool) -> None:
+def ingest_command(
+    sources: tuple[Path, ...],
+    corpus: str,
+    access: str | None,
+    include: tuple[str, ...],
+    exclude: tuple[str, ...],
+    committish: str | None,
+    url_template: str,
+    delete_missing: bool,
+    max_deletions: float,
+    as_json: bool,
+) -> None:
     """Read SOURCES (folders, files, JSONL) into archive and registry.
 
     Markdown, HTML and plain text. Nothing is written for unchanged documents. A file that cannot be read is listed with
-    the reason and stops nothing; the exit code is 2 then.
+    the reason and stops nothing; the exit code is 2 then, and when --delete-missing would have deleted too much.
     """
-    profile = _profile(corpus, sources)
+    if delete_missing and not all(source.is_dir() for source in sources):
+        raise InvalidInput("--delete-missing is for folders; name no single file beside it.")
+    _check_template(url_template, with_commit=committish is not None)
+    selection = Selection(include, exclude, url_template)
     began = time.perf_counter()
-    with progress_bars() as progress:
-        report = services().offline.ingest(corpus, sources, profile, _access(access), progress)
+    with _opened(sources, committish, selection) as (folders, chosen), ParseWorker() as worker:
+        profile = _profile(corpus, folders)
+        with progress_bars() as progress:
+            report = services().offline.ingest(
+                corpus,
+                folders,
+                profile,
+                _access(access),
+                progress,
+                selection=chosen,
+                most_deletions=max_deletions if delete_missing else None,
+                parse=worker.parse,
+            )
     if as_json:
-        echo_json(
-            {
-                "corpus": corpus,
-                "added": report.added,
-                "updated": report.updated,
-                "unchanged": len(report.unchanged),
-                "refused": [{"source": source, "reason": reason} for source, reason in report.refused],
-                "unfinished": [{"documentId": name, "reason": reason} for name, reason in report.unfinished],
-            }
-        )
+        echo_json(report_to_json(corpus, report))
     else:
-        _print(corpus, report, time.perf_counter() - began)
-    if report.refused or report.unfinished:
+        print_report(corpus, report, time.perf_counter() - began)
+    if report.refused or report.unfinished or report.stopped:
         sys.exit(2)
+
+
+def _check_template(template: str, *, with_commit: bool) -> None:
+    fields = set(re.findall(r"\{[^{}]*\}", template))
+    if template and not (template.startswith(("https://", "http://")) and "{path}" in fields):
+        raise InvalidInput("--url-template must be an http(s) address with {path} in it.")
+    if unknown := fields - {"{path}", "{commit}"}:
+        raise InvalidInput(f"--url-template knows {{path}} and {{commit}}, not {min(unknown)}.")
+    if "{commit}" in fields and not with_commit:
+        raise InvalidInput("--url-template speaks of {commit}; say which with --git.")
+
+
+@contextlib.contextmanager
+def _opened(
+    sources: tuple[Path, ...], committish: str | None, selection: Selection
+) -> Iterator[tuple[tuple[Path, ...], Selection]]:
+    """The folders to read: the sources themselves, or their files at a commit in folders that stand in for them."""
+    if committish is None:
+        yield sources, selection
+        return
+    if not all(source.is_dir() for source in sources):
+        raise InvalidInput("--git reads folders; name the folder, and the file by --include.")
+    with contextlib.ExitStack() as stack:
+        commits = [stack.enter_context(at_commit(source, committish, is_read, LARGEST)) for source in sources]
+        ids = {commit.id for commit in commits}
+        if len(ids) > 1:
+            raise InvalidInput(
+                f"{committish!r} is not the same commit in all of these folders; read them apart."
+            )
+        originals = {commit.folder: source for commit, source in zip(commits, sources, strict=True)}
+        yield tuple(originals), replace(selection, commit=ids.pop(), stand_ins=originals)
 
 
 def _profile(corpus: str, sources: tuple[Path, ...]) -> CorpusProfile:
@@ -77,18 +181,3 @@ def _access(text: str | None) -> dict[str, Any] | None:
     if not isinstance(value, dict):
         raise InvalidInput('--access must be a JSON object such as {"allow": ["*"]}.')
     return value
-
-
-def _print(corpus: str, report: IngestReport, seconds: float) -> None:
-    click.echo(
-        f"{corpus}: {len(report.added)} added, {len(report.updated)} updated, {len(report.unchanged)} unchanged, "
-        f"{len(report.refused)} refused in {seconds:.1f} s, peak memory {peak_memory_mib():.0f} MiB"
-    )
-    for source, reason in report.refused:
-        click.echo(f"  refused {source}: {reason}", err=True)
-    for document_id, reason in report.unfinished:
-        click.echo(
-            f"  {document_id}: its new rights hold, but not every chunk carries them yet ({reason}); "
-            f"run `attest access resume {corpus}`",
-            err=True,
-        )

@@ -69,6 +69,14 @@ class ArchivedDocument:
 
 
 @dataclass(frozen=True, slots=True)
+class Place:
+    """Where a document was read: the folder that was given as a source, and the path below it."""
+
+    folder: str
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
 class Standing:
     """What the registry says of a document at one moment."""
 
@@ -101,7 +109,8 @@ class RegistryEntry:
     An entry carries its latest change itself (`action`, `before`, who and when), so that a change and its audit
     are one write. `ruled` is what its source's access rule said last: as long as that stays the same, reading
     the source again does not undo what an operator has changed. `spread_pending` says that chunks may still carry
-    older rights. `token` is the store's compare-and-set mark: opaque, None for an entry not yet written.
+    older rights. `place` is where it was read last, None where that was no folder. `token` is the store's
+    compare-and-set mark: opaque, None for an entry not yet written.
     """
 
     corpus: str
@@ -116,6 +125,7 @@ class RegistryEntry:
     before: Standing | None = None
     ruled: Access | None = None
     spread_pending: bool = False
+    place: Place | None = None
     token: str | None = None
 
     @property

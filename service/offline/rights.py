@@ -16,6 +16,7 @@ from service.domain.rights import Access
 from service.errors import AttestError, Conflict, GenerationGone, NotFound
 
 _TRIES = 5
+MISSING = "missing"  # the action of a deletion because the source is gone
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +63,17 @@ def after_reading(known: RegistryEntry, version: str, ruled: Access) -> Registry
     a revocation by an operator holds until the rule itself is changed, or the operator grants again."""
     unchanged = ruled == (known.ruled or known.access)
     return replace(known, current_version=version, ruled=ruled, access=known.access if unchanged else ruled)
+
+
+def only_missing(engine: Engine, entry: RegistryEntry) -> bool:
+    """Whether a deleted document was taken out because its source was gone, and by nobody since: then its source may
+    bring it back. What no history tells is taken for an operator's decision."""
+    for change in reversed(history(engine, entry.corpus, entry.document_id)):
+        if not change.after.deleted or change.action == "delete":
+            return False
+        if change.before is None or not change.before.deleted:
+            return change.action == MISSING
+    return False
 
 
 def finish(engine: Engine, entry: RegistryEntry) -> tuple[RegistryEntry, int, int]:

@@ -14,44 +14,30 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
-from service.domain.documents import ArchivedDocument, RegistryEntry
+from service.domain.documents import RegistryEntry
 from service.domain.generations import Generation, Manifest, Processors, check_corpus_name
 from service.domain.ports import Embedder, Engine, IndexSettings
-from service.domain.sources import ParsedDocument, SourceFault, SourceItem
-from service.errors import AttestError, BuildRefused, Conflict, InvalidInput, SourceUnreadable
+from service.domain.sources import ParsedDocument, Selection, SourceItem
+from service.errors import AttestError, BuildRefused, Conflict, InvalidInput
 from service.offline import rights
 from service.offline.generations import identity, indexing, switch
 from service.offline.generations.checks import CheckResult, faults, run_checks
 from service.offline.ingest import clusters, links
 from service.offline.ingest.chunking import Chunker
 from service.offline.ingest.parsing import parse, parser_versions
-from service.offline.ingest.sources import read_sources, resolve_access
+from service.offline.ingest.report import IngestReport
+from service.offline.ingest.sources import EVERYTHING
+from service.offline.intake import Intake, Progress
 from service.profiles.corpus import CorpusProfile
 from service.text.analysis import ANALYZER_VERSION
-from service.text.spans import sha256_text
 
 Item = TypeVar("Item")
-Progress = Callable[[str, int, int], None]  # step, done, total (0 when unknown)
 _BATCH = 256  # chunks embedded and written together
-
-
-@dataclass(slots=True)
-class IngestReport:
-    """What an ingest did with every source it met."""
-
-    added: list[str] = field(default_factory=list)
-    updated: list[str] = field(default_factory=list)
-    unchanged: list[str] = field(default_factory=list)
-    refused: list[tuple[str, str]] = field(default_factory=list)
-    unfinished: list[tuple[str, str]] = field(
-        default_factory=list
-    )  # new rights not yet on every chunk, and why
-    origins: dict[str, str] = field(default_factory=dict)  # documentId → the source it came from
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,65 +58,19 @@ class Offline:
         profile: CorpusProfile,
         access_flag: Mapping[str, Any] | None,
         progress: Progress,
+        *,
+        selection: Selection = EVERYTHING,
+        most_deletions: float | None = None,
+        parse: Callable[[SourceItem], ParsedDocument] = parse,
     ) -> IngestReport:
-        """Reads sources into archive and registry. One bad file never stops the others: it is reported."""
+        """Reads sources into archive and registry (intake.py). One bad file never stops the others: it is reported.
+
+        Documents whose files are gone are deleted where `most_deletions` says up to which share of a folder.
+        """
         check_corpus_name(corpus)
         self.engine.registry.write_corpus_profile(corpus, profile.model_dump(mode="json"))
-        report = IngestReport()
-        for count, item in enumerate(read_sources(sources), 1):
-            progress("ingest", count, 0)
-            if isinstance(item, SourceFault):
-                report.refused.append((item.origin, item.reason))
-                continue
-            try:
-                self._ingest_one(corpus, item, profile, access_flag, report)
-            except (SourceUnreadable, InvalidInput) as error:
-                report.refused.append((item.origin, error.message))
-        return report
-
-    def _ingest_one(
-        self,
-        corpus: str,
-        item: SourceItem,
-        profile: CorpusProfile,
-        access_flag: Mapping[str, Any] | None,
-        report: IngestReport,
-    ) -> None:
-        parsed = parse(item)
-        access = resolve_access(parsed, item, access_flag, profile)
-        document_id = parsed.document_id
-        if (other := report.origins.setdefault(document_id, item.origin)) != item.origin:
-            raise SourceUnreadable(f"its id {document_id!r} is that of {other} too")
-        known = self.engine.registry.get_many(corpus, [document_id]).get(document_id)
-        if known is not None and known.access.tenant != access.tenant:
-            raise SourceUnreadable(
-                f"{document_id!r} belongs to another tenant in this corpus; give it another id."
-            )
-        if known is not None and known.deleted:
-            raise SourceUnreadable(
-                f"{document_id!r} was withdrawn; `attest access restore {corpus} {document_id}` lets it in again."
-            )
-        if known is not None and rights.after_reading(known, parsed.version, access) == known:
-            report.unchanged.append(document_id)
-            return
-        self.engine.archive.put(_archived(parsed, item, profile))
-        if known is None:
-            entry = RegistryEntry(corpus, document_id, parsed.version, access, False, 1, _now(), self.who)
-            self.engine.registry.write(replace(entry, ruled=access))
-            report.added.append(document_id)
-        else:
-            changed = rights.change_rights(
-                self.engine,
-                corpus,
-                document_id,
-                lambda entry: rights.after_reading(entry, parsed.version, access),
-                action="ingest",
-                who=self.who,
-                now=_now(),
-            )
-            report.updated.append(document_id)
-            if changed.unfinished:
-                report.unfinished.append((document_id, changed.unfinished))
+        intake = Intake(self.engine, self.who, corpus, profile, access_flag, parse, selection, most_deletions)
+        return intake.run(sources, progress)
 
     def build(self, corpus: str, progress: Progress) -> Manifest:
         """A new generation beside the live one: filled, sealed, checked, and ready; or failed with the reason.
@@ -355,24 +295,6 @@ class Offline:
             raise Conflict(
                 f"Somebody else is working on {manifest.generation}; look with `attest generations`."
             ) from error
-
-
-def _archived(parsed: ParsedDocument, item: SourceItem, profile: CorpusProfile) -> ArchivedDocument:
-    return ArchivedDocument(
-        document_id=parsed.document_id,
-        document_version=parsed.version,
-        raw_sha256=parsed.raw_sha256,
-        canonical_text=parsed.canonical_text,
-        canonical_sha256=sha256_text(parsed.canonical_text),
-        media_type=item.media_type,
-        parser_version=parsed.parser_version,
-        title=parsed.title,
-        # What its letters do not tell, the corpus may.
-        locale=profile.locale if parsed.locale == "other" and profile.locale else parsed.locale,
-        canonical_url=item.canonical_url,
-        blocks=parsed.blocks,
-        archived_at=_now(),
-    )
 
 
 def _related(cut: list[indexing.CutDocument]) -> tuple[list[indexing.CutDocument], dict[str, float]]:

@@ -52,7 +52,7 @@ class FolderRules:
             rules = self._rules(folder)
             if rules is not None:
                 relative = PurePosixPath(path.relative_to(folder).as_posix())
-                matching = [rule for rule in rules.get("rule", ()) if _matches(relative, str(rule["match"]))]
+                matching = [rule for rule in rules.get("rule", ()) if matches(relative, str(rule["match"]))]
                 if matching:
                     chosen = {key: value for key, value in matching[-1].items() if key != "match"}
                     return chosen, f"{folder.name}/{FILE} [[rule]] {matching[-1]['match']!r}"
@@ -111,6 +111,11 @@ def is_sidecar(name: str) -> bool:
     return normalise_name(name).endswith(SIDECAR)
 
 
+def names_rights(name: str) -> bool:
+    """Whether a file of this name is meant to say who may see others, however it is spelt."""
+    return is_sidecar(name) or normalise_name(name) == FILE
+
+
 def below(real_root: Path, path: Path) -> bool:
     """Whether the path leads, through whatever links, to a place below the root."""
     try:
@@ -135,8 +140,8 @@ def _list(folder: Path) -> _Listing:
     )
 
 
-def _matches(relative: PurePosixPath, pattern: str) -> bool:
-    """Glob over the path relative to the rule file; `**` crosses folders, `*` alone does too (fnmatch)."""
+def matches(relative: PurePosixPath, pattern: str) -> bool:
+    """Glob over a path relative to a folder; `**` crosses folders, `*` alone does too (fnmatch)."""
     return fnmatch.fnmatchcase(str(relative), pattern) or fnmatch.fnmatchcase(
         str(relative), pattern.replace("**/", "")
     )

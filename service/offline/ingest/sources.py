@@ -2,23 +2,28 @@
 
 from __future__ import annotations
 
-import json
+import stat
 import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from service.access.rules import misspelt_access, read_access
+from service.domain.documents import Place
 from service.domain.rights import Access
-from service.domain.sources import ParsedDocument, SourceFault, SourceItem
+from service.domain.sources import Front, ParsedDocument, Selection, SourceFault, SourceItem, Survey
 from service.errors import AttestError, InvalidAccess, SourceUnreadable
 from service.offline.ingest.folder_rules import FILE as ACCESS_FILE
-from service.offline.ingest.folder_rules import SIDECAR, FolderRules, below, is_sidecar
+from service.offline.ingest.folder_rules import SIDECAR, FolderRules, below, is_sidecar, matches, names_rights
+from service.offline.ingest.jsonl import read_jsonl
+from service.offline.ingest.walking import walk
 from service.profiles.corpus import FILE as CORPUS_FILE
 from service.profiles.corpus import CorpusProfile
 from service.text.wellformed import storable
 
+_WORD = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+_EXCEL = "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"
 MEDIA_TYPES = {
     ".md": "text/markdown",
     ".markdown": "text/markdown",
@@ -28,66 +33,104 @@ MEDIA_TYPES = {
     ".xhtml": "text/html",
     ".txt": "text/plain",
     ".text": "text/plain",
+    ".docx": _WORD,
+    ".docm": _WORD,
+    ".doc": _WORD,  # refused with what to do, unless it is a .docx by another name
+    ".xlsx": _EXCEL,
+    ".xlsm": _EXCEL,
+    ".xls": "application/vnd.ms-excel",
+    ".ods": "application/vnd.oasis.opendocument.spreadsheet",
+    ".pdf": "application/pdf",
 }
-JSON_DOCUMENT = "application/x-attest-document"
+EVERYTHING = Selection()
 LARGEST = 50 * 1024 * 1024  # bytes of one file
 
 
-def read_sources(paths: Sequence[Path]) -> Iterator[SourceItem | SourceFault]:
+def is_read(name: str) -> bool:
+    """Whether a file of that name is a document, or says something of others, in a folder."""
+    return Path(name).suffix.lower() in MEDIA_TYPES or name == CORPUS_FILE or names_rights(name)
+
+
+def read_sources(
+    paths: Sequence[Path], selection: Selection = EVERYTHING, survey: Survey | None = None
+) -> Iterator[SourceItem | SourceFault]:
     """Every document below the paths, in name order. documentId is the path below its source, NFC, POSIX.
 
     Names that differ only in case or Unicode form, and ids that come twice, are faults: never merged silently.
     """
     seen: dict[str, str] = {}
     rules: dict[Path, FolderRules] = {}
+    survey = Survey() if survey is None else survey
     for path in paths:
-        for item in _source(path, rules.setdefault(path.parent, FolderRules(path.parent))):
-            if isinstance(item, SourceItem):
-                if not storable(item.document_id + item.title + (item.text or "")):
-                    shown = item.origin.encode("utf-8", "backslashreplace").decode()
-                    yield SourceFault(shown, "its id, title or text has half a surrogate pair: no character")
-                    continue
+        for item in _source(path, rules.setdefault(path.parent, FolderRules(path.parent)), selection, survey):
+            if isinstance(item, SourceFault):
+                yield SourceFault(_shown(item.origin), item.reason)
+            elif not storable(item.document_id + item.title + (item.text or "")):
+                reason = "its id, title or text has half a surrogate pair: no character"
+                yield SourceFault(_shown(item.origin), reason)
+            else:
                 key = unicodedata.normalize("NFKC", item.document_id).casefold()
                 if key in seen:
-                    yield SourceFault(
-                        item.origin, f"its documentId is that of {seen[key]}, or differs only in case"
-                    )
+                    reason = f"its documentId is that of {seen[key]}, or differs only in case"
+                    yield SourceFault(item.origin, reason)
                     continue
                 seen[key] = item.origin
-            yield item
+                yield item
 
 
-def _source(path: Path, beside: FolderRules) -> Iterator[SourceItem | SourceFault]:
+def _shown(name: str) -> str:
+    """A name that any output takes: bytes that are no character are spelt out."""
+    return name.encode("utf-8", "backslashreplace").decode()
+
+
+def _source(
+    path: Path, beside: FolderRules, selection: Selection, survey: Survey
+) -> Iterator[SourceItem | SourceFault]:
     if path.is_dir():
-        yield from _folder(path)
+        yield from _folder(path, selection, survey)
     elif path.suffix.lower() in (".jsonl", ".ndjson"):
-        yield from _jsonl(path, beside)
+        yield from read_jsonl(path, beside, _file, LARGEST)
     else:
-        yield _file(path, path.name, beside)
+        yield _file(path, path.name, beside, selection.url_of(path.name))
 
 
-def _folder(root: Path) -> Iterator[SourceItem | SourceFault]:
-    rules, real_root = FolderRules(root), root.resolve()
-    for path in sorted(root.rglob("*"), key=lambda p: p.relative_to(root).as_posix()):
-        relative = path.relative_to(root)
-        if any(part.startswith(".") for part in relative.parts) or path.is_dir():
+def _folder(root: Path, selection: Selection, survey: Survey) -> Iterator[SourceItem | SourceFault]:
+    rules, real_root, found = FolderRules(root), root.resolve(), walk(root)
+    # What the registry calls the folder: where it really is.
+    folder = _shown(str(selection.stand_ins.get(root, root).resolve()))
+    present = survey.present.setdefault(folder, set())
+    survey.closed.setdefault(folder, set()).update(name for name, _ in found.closed)
+    survey.hidden += found.hidden
+    survey.other_kinds.update({"linked folder": found.linked_folders} if found.linked_folders else {})
+    for name, reason in found.closed:
+        yield SourceFault(name, f"this folder cannot be read: {reason}")
+    for relative in found.files:
+        path, name = root / relative, relative.as_posix()
+        if path.name in (ACCESS_FILE, CORPUS_FILE) or not selected(selection, name.removesuffix(SIDECAR)):
             continue
-        if path.name in (ACCESS_FILE, CORPUS_FILE):
-            continue
+        present.add(name)
         if not below(real_root, path):
-            yield SourceFault(str(relative), "a link that leads out of the source is not followed")
+            yield SourceFault(name, "a link that leads out of the source is not followed")
         elif is_sidecar(path.name):
             if rules.belongs_to_nothing(path):
                 yield SourceFault(
-                    str(relative),
-                    f"its rights are for {path.name[: -len(SIDECAR)]!r}, and no such file is here",
+                    name, f"its rights are for {path.name[: -len(SIDECAR)]!r}, and no such file is here"
                 )
         elif path.suffix.lower() in MEDIA_TYPES:
-            yield _file(path, relative.as_posix(), rules)
-        # Everything else (images, licences, code) is no document and no fault either.
+            item = _file(path, name, rules, selection.url_of(name))
+            yield replace(item, place=Place(folder, name)) if isinstance(item, SourceItem) else item
+        else:  # images, licences, code: no document and no fault either
+            survey.other_kinds[path.suffix.lower() or "without ending"] += 1
 
 
-def _file(path: Path, name: str, rules: FolderRules) -> SourceItem | SourceFault:
+def selected(selection: Selection, name: str) -> bool:
+    """Whether the path below a folder is one that was asked for."""
+    path = PurePosixPath(name)
+    included = not selection.include or any(matches(path, pattern) for pattern in selection.include)
+    return included and not any(matches(path, pattern) for pattern in selection.exclude)
+
+
+def _file(path: Path, name: str, rules: FolderRules, url: str = "") -> SourceItem | SourceFault:
     media_type = MEDIA_TYPES.get(path.suffix.lower())
     if media_type is None:
         known = ", ".join(sorted(MEDIA_TYPES))
@@ -95,9 +138,11 @@ def _file(path: Path, name: str, rules: FolderRules) -> SourceItem | SourceFault
             name, f"files ending in {path.suffix or 'nothing'!r} are not read; known are {known}, .jsonl"
         )
     try:
-        size = path.stat().st_size
-        if size > LARGEST:
-            return SourceFault(name, f"{size} bytes; at most {LARGEST} are read")
+        facts = path.stat()
+        if not stat.S_ISREG(facts.st_mode):
+            return SourceFault(name, "it is no ordinary file")  # reading a pipe would wait for ever
+        if facts.st_size > LARGEST:
+            return SourceFault(name, f"{facts.st_size} bytes; at most {LARGEST} are read")
         raw = path.read_bytes()
         rule, where = rules.rule_for(path)
     except OSError as error:
@@ -109,81 +154,14 @@ def _file(path: Path, name: str, rules: FolderRules) -> SourceItem | SourceFault
         raw=raw,
         media_type=media_type,
         origin=name,
+        canonical_url=url,
         access_rule=rule,
         access_where=where,
     )
 
 
-def _jsonl(path: Path, rules: FolderRules) -> Iterator[SourceItem | SourceFault]:
-    try:
-        if rules.has_sidecar(path):
-            yield SourceFault(path.name, "JSONL has no rights file of its own; give its lines `access`")
-            return
-        with path.open("rb") as lines:
-            for number, line in enumerate(lines, 1):
-                if line.strip():
-                    yield _json_line(path, number, line, rules)
-    except OSError as error:
-        yield SourceFault(path.name, f"cannot be read: {error.strerror}")
-    except InvalidAccess as error:
-        yield SourceFault(path.name, error.message)
-
-
-def _json_line(path: Path, number: int, line: bytes, rules: FolderRules) -> SourceItem | SourceFault:
-    origin = f"{path.name}:{number}"
-    try:
-        entry = json.loads(line.decode("utf-8-sig"))
-    except (ValueError, RecursionError):
-        return SourceFault(origin, "not a line of JSON in UTF-8")
-    if (
-        not isinstance(entry, dict)
-        or not isinstance(entry.get("documentId"), str)
-        or not entry["documentId"].strip()
-    ):
-        return SourceFault(origin, 'needs a "documentId"')
-    if (misspelt := misspelt_access(entry)) is not None:
-        return SourceFault(origin, f'it says {misspelt!r}; write "access" in lower case')
-    title, access = entry.get("title", ""), entry.get("access")
-    if not isinstance(title, str) or not isinstance(access, dict | None):
-        return SourceFault(origin, '"title" must be a string and "access" an object')
-    item = SourceItem(
-        document_id=unicodedata.normalize("NFC", entry["documentId"]),
-        raw=b"",
-        media_type=JSON_DOCUMENT,
-        origin=origin,
-        title=title,
-        access_rule=access,
-        access_where=f"{origin} access",
-    )
-    if isinstance(entry.get("text"), str):
-        text = entry["text"]
-        # The title is part of the version: it is searched and shown, so another title is another content.
-        raw = json.dumps([title, text], ensure_ascii=False).encode("utf-8", "surrogatepass")
-        return replace(item, raw=raw, text=text)
-    if isinstance(entry.get("path"), str):
-        return _json_path(path, entry["path"], item, rules)
-    return SourceFault(origin, 'needs a "text" or a "path"')
-
-
-def _json_path(path: Path, target: str, item: SourceItem, rules: FolderRules) -> SourceItem | SourceFault:
-    file = path.parent / target
-    # `..` and absolute paths would be held against the rules of other folders than those they lead through.
-    plain = not Path(target).is_absolute() and ".." not in Path(target).parts
-    if not plain or not below(path.parent.resolve(), file):
-        return SourceFault(item.origin, "its path leads out of the source")
-    found = _file(file, target, rules)
-    if isinstance(found, SourceFault):
-        return SourceFault(item.origin, found.reason)
-    rule, where = (
-        (found.access_rule, found.access_where)
-        if item.access_rule is None
-        else (item.access_rule, item.access_where)
-    )
-    return replace(item, raw=found.raw, media_type=found.media_type, access_rule=rule, access_where=where)
-
-
 def resolve_access(
-    parsed: ParsedDocument, item: SourceItem, flag: Mapping[str, Any] | None, profile: CorpusProfile
+    parsed: Front | ParsedDocument, item: SourceItem, flag: Mapping[str, Any] | None, profile: CorpusProfile
 ) -> Access:
     """The document's rights, in the order of docs/documents.md: front matter, the rule found beside or above it,
     `--access`, the corpus.

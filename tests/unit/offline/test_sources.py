@@ -13,7 +13,8 @@ import pytest
 from service.domain.rights import Access
 from service.domain.sources import ParsedDocument, SourceFault, SourceItem
 from service.errors import SourceUnreadable
-from service.offline.ingest.sources import JSON_DOCUMENT, LARGEST, read_sources, resolve_access
+from service.offline.ingest.jsonl import JSON_DOCUMENT
+from service.offline.ingest.sources import LARGEST, read_sources, resolve_access
 from service.profiles.corpus import CorpusProfile
 
 
@@ -114,7 +115,7 @@ def test_a_file_given_by_name_is_read_with_the_rules_of_its_folder(tmp_path: Pat
     assert items["a.md"].access_rule == {"allow": ["group:eng"]}
 
 
-@pytest.mark.parametrize("name", ["a.pdf", "README"])
+@pytest.mark.parametrize("name", ["a.mp4", "README"])
 def test_a_file_of_an_unknown_kind_given_by_name_is_a_fault_that_says_what_is_known(
     tmp_path: Path, name: str
 ) -> None:
