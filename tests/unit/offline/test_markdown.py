@@ -231,5 +231,5 @@ def test_the_version_is_of_the_bytes_not_of_the_name() -> None:
 
 
 def test_an_unknown_format_is_refused() -> None:
-    with pytest.raises(SourceUnreadable, match="application/pdf"):
-        parse(SourceItem("a", b"x", "application/pdf", "a"))
+    with pytest.raises(SourceUnreadable, match="video/mp4"):
+        parse(SourceItem("a", b"x", "video/mp4", "a"))

@@ -17,7 +17,7 @@ from typing import Any
 from service.domain.documents import Block
 from service.domain.sources import Front, ParsedDocument, SourceItem
 from service.errors import SourceUnreadable
-from service.offline.ingest.parsing import html, markdown, plain
+from service.offline.ingest.parsing import html, markdown, pdf, plain
 from service.offline.ingest.parsing.decoding import Decoded, decode
 from service.text.language import language
 from service.text.wellformed import storable
@@ -71,6 +71,11 @@ def _read_html(item: SourceItem) -> Read:
     return Read(canonical, blocks, title, encoding=found.encoding, confidence=found.confidence)
 
 
+def _read_pdf(item: SourceItem) -> Read:
+    canonical, blocks, title = pdf.read(item.raw)
+    return Read(canonical, blocks, title)
+
+
 def _read_plain(item: SourceItem) -> Read:
     found = _decoded(item)
     return Read(found.text, plain.read(found.text), encoding=found.encoding, confidence=found.confidence)
@@ -80,6 +85,7 @@ READERS = {
     "text/markdown": Reader("markdown", 1, _read_markdown, _front_of_markdown),
     "text/html": Reader("html", 2, _read_html),
     "text/plain": Reader("plain", 1, _read_plain),
+    "application/pdf": Reader("pdf", 1, _read_pdf),
     "application/x-attest-document": Reader("json", 1, _read_plain),
 }
 
