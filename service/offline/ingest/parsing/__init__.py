@@ -17,7 +17,7 @@ from typing import Any
 from service.domain.documents import Block
 from service.domain.sources import Front, ParsedDocument, SourceItem
 from service.errors import SourceUnreadable
-from service.offline.ingest.parsing import html, markdown, pdf, plain
+from service.offline.ingest.parsing import docx, html, markdown, pdf, plain, sheets
 from service.offline.ingest.parsing.decoding import Decoded, decode
 from service.text.language import language
 from service.text.wellformed import storable
@@ -76,6 +76,16 @@ def _read_pdf(item: SourceItem) -> Read:
     return Read(canonical, blocks, title)
 
 
+def _read_docx(item: SourceItem) -> Read:
+    canonical, blocks, title = docx.read(item.raw)
+    return Read(canonical, blocks, title)
+
+
+def _read_sheets(item: SourceItem) -> Read:
+    canonical, blocks, title = sheets.read(item.raw)
+    return Read(canonical, blocks, title)
+
+
 def _read_plain(item: SourceItem) -> Read:
     found = _decoded(item)
     return Read(found.text, plain.read(found.text), encoding=found.encoding, confidence=found.confidence)
@@ -86,6 +96,10 @@ READERS = {
     "text/html": Reader("html", 2, _read_html),
     "text/plain": Reader("plain", 1, _read_plain),
     "application/pdf": Reader("pdf", 1, _read_pdf),
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": Reader("docx", 1, _read_docx),
+    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": Reader("sheets", 1, _read_sheets),
+    "application/vnd.ms-excel": Reader("sheets", 1, _read_sheets),
+    "application/vnd.oasis.opendocument.spreadsheet": Reader("sheets", 1, _read_sheets),
     "application/x-attest-document": Reader("json", 1, _read_plain),
 }
 

@@ -1,0 +1,139 @@
+"""Word tables as rows of equal width: a merged value stands in every cell it covers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import takewhile
+
+from service.offline.ingest.parsing.docx.runs import GONE, chosen
+from service.offline.ingest.parsing.docx.styles import on, value
+from service.offline.ingest.parsing.officexml import Element, within
+
+_WIDEST = 63  # columns that Word allows
+_REPEATED = 200  # characters; a longer merged text stands in its first cell only
+_THROUGH = {"w:sdt", "w:sdtContent", "w:customXml", "w:ins", "w:moveTo", "w:smartTag"}
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """`rows` hold one text a column; the first `heads` of them are the head."""
+
+    rows: tuple[tuple[str, ...], ...]
+    heads: int
+
+    @property
+    def lines(self) -> list[str]:
+        return [" | ".join(row) for row in self.rows]
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    cells: tuple[str, ...]
+    said_head: bool
+    own: int  # cells as drawn, before merged ones are spread
+    starts: frozenset[int]  # columns where a cell begins that goes on below
+    goes_on: frozenset[int]
+
+
+def lone_cell(table: Element) -> Element | None:
+    """The cell of a table that has only one: a frame around text, not a table."""
+    rows = list(_rows(table))
+    cells = list(_cells(rows[0])) if len(rows) == 1 else []
+    return cells[0] if len(cells) == 1 else None
+
+
+def read_table(table: Element, text_of: Callable[[Element], str]) -> Table:
+    """`text_of` a cell; it is called once for each, in document order."""
+    above: dict[int, str] = {}
+    rows = [_row(row, above, text_of) for row in _rows(table)]
+    width = max((len(row.cells) for row in rows), default=0)
+    heads = _heads(table, rows, width)
+    kept = [
+        (row.cells + ("",) * (width - len(row.cells)), place < heads)
+        for place, row in enumerate(rows)
+        if any(row.cells)
+    ]
+    return Table(tuple(cells for cells, _ in kept), sum(is_head for _, is_head in kept))
+
+
+def _rows(table: Element) -> Iterator[Element]:
+    for child in table:
+        if child.tag == "w:tr":
+            properties = child.find("w:trPr")
+            if properties is None or properties.find("w:del") is None:
+                yield child
+        elif child.tag in _THROUGH:
+            yield from _rows(child)
+        elif child.tag == "mc:AlternateContent":
+            for branch in chosen(child):
+                yield from _rows(branch)
+
+
+def _cells(row: Element) -> Iterator[Element]:
+    for child in row:
+        if child.tag == "w:tc":
+            if within(child, "w:tcPr", "w:cellDel") is None:
+                yield child
+        elif child.tag in _THROUGH and child.tag not in GONE:
+            yield from _cells(child)
+
+
+def _row(row: Element, above: dict[int, str], text_of: Callable[[Element], str]) -> _Row:
+    properties = row.find("w:trPr")
+    cells = [""] * _count(value(properties, "w:gridBefore"), 0)
+    starts, goes_on, own = set(), set(), 0
+    for cell in _cells(row):
+        own += 1
+        settings = cell.find("w:tcPr")
+        column, text = len(cells), text_of(cell)
+        across = _count(value(settings, "w:gridSpan"), 1) or 1
+        down = settings.find("w:vMerge") if settings is not None else None
+        if down is not None and down.get("w:val", "continue") != "restart":
+            goes_on.add(column)
+            text = text or above.get(column, "")
+        elif value(settings, "w:hMerge") == "continue" and cells:
+            text = text or _repeated(cells[-1])
+        elif down is not None:
+            starts.add(column)
+        above[column] = _repeated(text) if down is not None else ""
+        cells += [text] + [_repeated(text)] * min(across - 1, max(0, _WIDEST - len(cells)))
+    cells += [""] * _count(value(properties, "w:gridAfter"), 0)
+    return _Row(tuple(cells), bool(on(properties, "w:tblHeader")), own, frozenset(starts), frozenset(goes_on))
+
+
+def _heads(table: Element, rows: Sequence[_Row], width: int) -> int:
+    said = sum(1 for _ in takewhile(lambda row: row.said_head, rows))
+    if said:
+        return said
+    if not _first_row_is_head(table):
+        return 0
+    titles = sum(1 for _ in takewhile(lambda row: row.own == 1 and width > 1, rows))
+    if titles >= len(rows):
+        return 0
+    first = rows[titles]
+    # Groups of columns above, single columns merged downwards beside them: the head ends where those end.
+    grouped = first.starts and first.own < width
+    below = takewhile(lambda row: row.goes_on & first.starts, rows[titles + 1 :]) if grouped else ()
+    return titles + 1 + sum(1 for _ in below)
+
+
+def _first_row_is_head(table: Element) -> bool:
+    """Unless the table's look says that its first row is like any other."""
+    look = within(table, "w:tblPr", "w:tblLook")
+    if look is None:
+        return True
+    if (said := look.get("w:firstRow")) is not None:
+        return said.lower() not in ("0", "false", "off")
+    try:
+        return bool(int(look.get("w:val", "0020"), 16) & 0x20)
+    except ValueError:
+        return True
+
+
+def _count(text: str | None, otherwise: int) -> int:
+    return min(int(text[:3]), _WIDEST) if text and text.isascii() and text.isdecimal() else otherwise
+
+
+def _repeated(text: str) -> str:
+    return text if len(text) <= _REPEATED else ""
