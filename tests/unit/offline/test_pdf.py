@@ -129,7 +129,7 @@ def test_lines_become_paragraphs() -> None:
         (["The code of this house is a good one, and whoever lives in it has a code-", "house of the code."], "a code-house of"),
         ([LONG + " COVID-", "related leave."], "COVID-related leave"),
         ([LONG + " Anglo-", "Saxon words."], "Anglo-Saxon words"),
-        ([LONG + " from 2019-", "2023 only."], "2019- 2023 only"),
+        ([LONG + " from 2019-", "2023 only."], "2019-2023 only"),
     ],
 )  # fmt: skip
 def test_hyphens_at_line_ends(lines: list[str], joined: str) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,37 +50,38 @@ class Page:
     characters: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Line:
-    """`left` and `right` are the edges of the column it stands in."""
+    """`left` and `right` are the edges of the column it stands in. What is asked often is worked out once, so it has
+    no slots."""
 
     words: tuple[Word, ...]
     left: float = 0.0
     right: float = 0.0
     aside: bool = False
 
-    @property
+    @cached_property
     def x0(self) -> float:
         return min(word.x0 for word in self.words)
 
-    @property
+    @cached_property
     def x1(self) -> float:
         return max(word.x1 for word in self.words)
 
-    @property
+    @cached_property
     def y(self) -> float:
         return _most(self.words, lambda word: round(word.y, 1))
 
-    @property
+    @cached_property
     def size(self) -> float:
         return _most(self.words, lambda word: word.style.size)
 
-    @property
+    @cached_property
     def bold(self) -> bool:
         named = [word for word in self.words if any(c.isalnum() for c in word.text)]
         return bool(named) and all(word.style.bold for word in named)
 
-    @property
+    @cached_property
     def mono(self) -> bool:
         """A line of code: its first word and most of its characters have a fixed width."""
         fixed = sum(len(word.text) for word in self.words if word.style.mono)

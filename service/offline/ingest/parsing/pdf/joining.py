@@ -15,6 +15,7 @@ _STARTS_FULL = re.compile("[\u3000-\u303f\uff00-\uff60]")
 _HYPHENATED = re.compile(r"[^\W\d_]+(?:[-\u2010][^\W\d_]+)+")
 _WORD = re.compile(r"(?<![-\u2010\w])[^\W\d_]+(?![-\u2010\w])")
 _LINE_END = re.compile(r"([^\W\d_]+)[-\u2010]$")
+_RANGE_END = re.compile(r"\d[-\u2010-\u2013]$")
 _LINE_START = re.compile(r"[^\W\d_]+")
 _HAN_GAP = 0.7  # of the size; a justified line parts its characters by less, a blank between names is more
 
@@ -45,6 +46,8 @@ class Joiner:
             return (before if self._compound(ends[1], starts[0]) else before[:-1]) + after
         if ends and starts and before[-2:-1].islower():
             return before + after  # "Anglo-" before "Saxon": a hyphen that belongs there
+        if _RANGE_END.search(before[-3:]) and after[:1].isdigit():
+            return before + after  # "2019-" before "2023"
         return before + ("" if _touch(before, after) else " ") + after
 
     def _compound(self, first: str, second: str) -> bool:
@@ -57,6 +60,7 @@ class Joiner:
 
 def _touch(before: str, after: str) -> bool:
     """Whether two lines are joined without a space: between Han characters, and beside full-width punctuation."""
+    before = before[-1:]
     if _ENDS_FULL.search(before) or _STARTS_FULL.match(after):
         return True
     return bool(_ENDS_HAN.search(before) and _STARTS_HAN.match(after))
@@ -98,7 +102,7 @@ def _code_line(line: Line, left: float, width: float) -> str:
 
 
 def ends_han(text: str) -> bool:
-    return _ENDS_HAN.search(text) is not None
+    return _ENDS_HAN.search(text[-1:]) is not None
 
 
 def starts_han(text: str) -> bool:

@@ -80,32 +80,34 @@ def _regions(listed: Sequence[Row]) -> Iterator[list[Row]]:
 
 
 def _bands(listed: Sequence[Row], left: float, right: float) -> Iterator[tuple[list[Row], list[Gap]]]:
-    """Runs of rows that leave the same upright gaps free."""
+    """Runs of rows that leave the same upright gaps free, with those of the gaps that part something."""
     band: list[Row] = []
     gaps: list[Gap] = []
+    first_end = last_start = 0.0
     for row in listed:
         free = _free(row, left, right)
-        both = _shared(gaps, free, _GUTTER * row[0].size)
-        inner = _inner(band, gaps)
-        if band and (not both or (inner and not _shared(inner, free, _GUTTER * row[0].size))):
-            yield band, gaps
-            band, both = [], free
+        least = _GUTTER * row[0].size
+        both = _shared(gaps, free, least)
+        if band:
+            inner = _inner(gaps, first_end, last_start)
+            if not both or (inner and not _shared(inner, free, least)):
+                yield band, inner
+                band = []
+        first_end = min(first_end, row[0].x1) if band else row[0].x1
+        last_start = max(last_start, row[-1].x0) if band else row[-1].x0
+        gaps = both if band else free
         band.append(row)
-        gaps = both if len(band) > 1 else free
-    yield band, gaps
+    yield band, _inner(gaps, first_end, last_start)
 
 
 def _shared(gaps: Sequence[Gap], free: Sequence[Gap], least: float) -> list[Gap]:
     return [(max(a, c), min(b, d)) for a, b in gaps for c, d in free if min(b, d) - max(a, c) >= least]
 
 
-def _inner(band: Sequence[Row], gaps: Sequence[Gap]) -> list[Gap]:
-    """Gaps with something on both sides."""
-    return [
-        (a, b)
-        for a, b in gaps
-        if any(row[0].x1 <= a + 1 for row in band) and any(row[-1].x0 >= b - 1 for row in band)
-    ]
+def _inner(gaps: Sequence[Gap], first_end: float, last_start: float) -> list[Gap]:
+    """Gaps of a band with something on both sides: the first of its pieces ends before them, the last one starts
+    behind them."""
+    return [(a, b) for a, b in gaps if first_end <= a + 1 and last_start >= b - 1]
 
 
 def _free(row: Row, left: float, right: float) -> list[Gap]:
@@ -117,10 +119,9 @@ def _free(row: Row, left: float, right: float) -> list[Gap]:
     return [*gaps, (reached, right)] if right > reached else gaps
 
 
-def _columns(band: Sequence[Row], gaps: Sequence[Gap]) -> list[list[Row]]:
+def _columns(band: Sequence[Row], inner: Sequence[Gap]) -> list[list[Row]]:
     """The band's columns from left to right, or nothing where it has none."""
     everything = [piece for row in band for piece in row]
-    inner = _inner(band, gaps)
     if not inner:
         return []
     written = [gap for gap in inner if _written_apart(everything, gap[1])]

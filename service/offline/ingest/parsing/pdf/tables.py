@@ -13,6 +13,7 @@ _NEAR = 2.5  # points between the ends of borders that meet
 _GUTTER = 0.6  # of the size, between columns without borders
 _NUMBER = re.compile(r"[-+$€£¥(]*\d[\d.,:/%)]*")
 _FAR = 1e6  # points; beyond any page
+_LOOSE = 3.5  # of the size, from row to row
 _CLOSE = 1.5  # of the size, from line to line within a cell
 _WORST = 0.7  # share of rows that must keep to the columns
 
@@ -127,7 +128,7 @@ def _run(rows: Sequence[Row], start: int) -> tuple[int, list[tuple[float, float]
     for row in rows[start:]:
         if any(LEADERS.search(" ".join(word.text for word in piece.words)) for piece in row):
             break
-        if end > start and row[0].y - rows[end - 1][0].y > 2.6 * row[0].size:
+        if end > start and row[0].y - rows[end - 1][0].y > _LOOSE * row[0].size:
             break
         close = end > start and row[0].y - rows[end - 1][0].y <= _CLOSE * row[0].size
         if len(row) == 1 and not close:
@@ -189,7 +190,7 @@ def _wrapped(lines: list[list[list[Line]]], heights: list[float]) -> list[list[l
     close = [line for line, step in zip(lines[1:], steps, strict=True) if step <= near]
     groups = len(lines) - len(close)
     rows_too = sum(all(line) and any(map(_is_number, line)) for line in close)
-    parted = groups >= 3 and len(lines) <= 4 * groups and rows_too * 3 <= len(close)
+    parted = groups >= 3 and len(lines) <= 6 * groups and rows_too * 3 <= len(close)
     cells = [lines[0]]
     for line, step in zip(lines[1:], steps, strict=True):
         if step <= near if parted else sum(map(bool, line)) == 1:
