@@ -101,8 +101,8 @@ def ingest_command(
 ) -> None:
     """Read SOURCES (folders, files, JSONL) into archive and registry.
 
-    Markdown, HTML and plain text. Nothing is written for unchanged documents. A file that cannot be read is listed with
-    the reason and stops nothing; the exit code is 2 then, and when --delete-missing would have deleted too much.
+    Nothing is written for unchanged documents. A file that cannot be read is listed with the reason and stops nothing;
+    the exit code is 2 then, and when --delete-missing would have deleted too much.
     """
     if delete_missing and not all(source.is_dir() for source in sources):
         raise InvalidInput("--delete-missing is for folders; name no single file beside it.")
