@@ -97,4 +97,5 @@ class Survey:
         """Whether that place was looked for and nothing is there."""
         if place.folder not in self.present or place.path in self.present[place.folder]:
             return False
-        return not any(place.path.startswith(f"{closed}/") for closed in self.closed[place.folder])
+        closed = self.closed.get(place.folder, set())
+        return "." not in closed and not any(place.path.startswith(f"{folder}/") for folder in closed)

@@ -217,6 +217,16 @@ def test_a_folder_that_cannot_be_listed_hides_and_does_not_delete(
     assert [origin for origin, _ in report.refused] == ["deep"]
 
 
+def test_a_source_that_cannot_be_listed_deletes_nothing_whatever_the_share(
+    shelf: Shelf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    shelf.write(TEN)
+    shelf.read()
+    deny(monkeypatch, shelf.folder)
+    report = shelf.read(most=1.0)
+    assert (report.gone, report.deleted, len(report.refused)) == ([], [], 1)
+
+
 def test_globs_narrow_what_can_be_missing(shelf: Shelf) -> None:
     shelf.write(TEN | {"hr/a.md": "a", "hr/b.md": "b"})
     shelf.read()
