@@ -196,6 +196,15 @@ def test_what_is_hidden_is_told_in_the_heading_path() -> None:
     assert coverage(archived(document, EXCEL), chunks_of(document)).whole
 
 
+def test_the_title_is_that_of_the_properties_else_the_first_sheet_s_name() -> None:
+    rows: Rows = [["a", "b"], ["x", 1]]
+    made = book(rows)
+    assert document_of(made).title == ""
+    assert document_of(book(收入=rows, 支出=rows)).title == "收入"
+    made.properties.title = "Budget 2024"
+    assert document_of(made).title == "Budget 2024"
+
+
 # ── values ──────────────────────────────────────────────────────────────────────────────────────────────
 
 

@@ -117,6 +117,13 @@ def test_an_entry_with_a_password_is_refused() -> None:
     assert "without a password" in reason(bytes(raw), WORD)
 
 
+def test_other_ways_of_packing_are_refused() -> None:
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_LZMA) as archive:
+        archive.writestr("word/document.xml", "<a/>")
+    assert "packed in a way" in reason(buffer.getvalue(), WORD)
+
+
 # ── whatever comes in ───────────────────────────────────────────────────────────────────────────────────
 
 

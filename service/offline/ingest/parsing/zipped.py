@@ -17,6 +17,7 @@ MOST_ENTRIES = 20_000
 MOST_BYTES = 512 * 1024**2  # unpacked, all entries together
 MOST_RATIO = 200  # unpacked to packed; XML of real offices reaches 50
 _SMALL = 8 * 1024**2  # below that the ratio says nothing: a blank sheet packs as well as a bomb
+_METHODS = {zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED}  # others may ask for gigabytes before giving a byte
 _DAMAGED = "it is damaged or cut off: its ZIP archive cannot be read; fetch or save it again"
 _FAULTS = (
     zipfile.BadZipFile, zipfile.LargeZipFile, zlib.error, struct.error, EOFError, NotImplementedError, RuntimeError,
@@ -52,6 +53,8 @@ class Archive:
             )
         if any(entry.flag_bits & 1 for entry in entries):
             raise SourceUnreadable("it is encrypted; save it without a password")
+        if any(entry.compress_type not in _METHODS for entry in entries):
+            raise SourceUnreadable("it is packed in a way that no Office program uses; save it again")
         # Of entries with one name the last counts, as for every reader that goes by the directory.
         self.names = frozenset(entry.filename for entry in entries)
 
@@ -89,4 +92,4 @@ def refused(raw: bytes, wanted: str) -> SourceUnreadable:
         if start[: len(mark)].lower() == mark.lower():
             advice = f"name it {ending}" if ending else f"save it as {wanted}"
             return SourceUnreadable(f"it is {name}, not {wanted}; {advice}")
-    return SourceUnreadable(f"it is no {wanted}; is its name right?")
+    return SourceUnreadable(f"it is not {wanted}; is its name right?")

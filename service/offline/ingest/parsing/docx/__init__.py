@@ -14,7 +14,7 @@ from service.offline.ingest.parsing.docx.styles import Styles
 from service.offline.ingest.parsing.officexml import Element, children, core_title, related, relations, tree
 from service.offline.ingest.parsing.zipped import Archive, is_zip, refused
 
-_WANTED = "Word document (.docx)"
+_WANTED = "a Word document (.docx)"
 
 
 def read(raw: bytes) -> tuple[str, tuple[Block, ...], str]:
@@ -50,4 +50,4 @@ def _other(archive: Archive) -> SourceUnreadable:
         return SourceUnreadable("it is a PowerPoint presentation; name it .pptx")
     if archive.read("mimetype")[:64].startswith(b"application/vnd.oasis.opendocument.text"):
         return SourceUnreadable("it is an OpenDocument text; save it as .docx")
-    return SourceUnreadable(f"it is a ZIP archive, but no {_WANTED}; is its name right?")
+    return SourceUnreadable(f"it is a ZIP archive, but not {_WANTED}; is its name right?")

@@ -11,6 +11,7 @@ _HEADING = re.compile(r"(?:heading|标题|標題|überschrift|titre|título|見�
 _TITLE = re.compile(r"title|标题|標題", re.I)
 _CAPTION = re.compile(r"caption|题注|題注", re.I)
 _CONTENTS = re.compile(r"toc\b.*|table of figures|目录.*|目錄.*|图表目录", re.I)
+_LEVELS = set("012345678")
 _OFF = {"0", "false", "off", "none"}
 
 
@@ -75,7 +76,7 @@ class Styles:
             level = level if level is not None else value(inherited, "w:ilvl")
         if number is None or number == "0":
             return None
-        return number, int(level) if level and level.isdecimal() and len(level) == 1 else 0
+        return number, int(level) if level in _LEVELS else 0
 
     def hides(self, properties: Element | None, run: Element | None) -> bool:
         """Whether a run's text is hidden: by itself, by its character style, or by its paragraph's style."""

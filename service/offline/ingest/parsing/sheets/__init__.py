@@ -5,6 +5,7 @@ What is hidden is read too, and told at the end of the heading path: "hidden she
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 
 from service.domain.documents import Block
@@ -14,18 +15,25 @@ from service.offline.ingest.parsing.sheets import grid, ods, tabling, xls, xlsx
 from service.offline.ingest.parsing.writing import Writer
 from service.offline.ingest.parsing.zipped import Archive, is_encrypted_office, is_ole, is_zip, refused
 
-_WANTED = "spreadsheet (.xlsx, .xls, .ods)"
+_UNNAMED = re.compile(r"(?:sheet|工作表|feuil|tabelle|hoja|s)\s*\d*", re.I)
+_WANTED = "a spreadsheet (.xlsx, .xls, .ods)"
 
 
 def read(raw: bytes) -> tuple[str, tuple[Block, ...], str]:
-    """(canonical text, blocks, title). Which of the formats it is, the bytes say."""
+    """(canonical text, blocks, title): the title in its properties, else the first sheet's name. Which of the formats
+    it is, the bytes say."""
     writer, budget = Writer(), grid.Budget()
     for count, sheet in enumerate(_sheets(raw, grid.Budget()), 1):
         if count > grid.MOST_SHEETS:
             raise SourceUnreadable(f"it has more than {grid.MOST_SHEETS} sheets; split it")
         tabling.write(sheet, writer, budget)
     title = core_title(Archive(raw)) if is_zip(raw) else ""
-    return writer.text, tuple(writer.blocks), title
+    return writer.text, tuple(writer.blocks), title or _name_of_first(writer)
+
+
+def _name_of_first(writer: Writer) -> str:
+    name = writer.blocks[0].span.of(writer.text) if writer.blocks else ""
+    return "" if _UNNAMED.fullmatch(name) else name
 
 
 def _sheets(raw: bytes, budget: grid.Budget) -> Iterable[grid.Sheet]:
@@ -53,4 +61,4 @@ def _zipped(archive: Archive, budget: grid.Budget) -> Iterator[grid.Sheet]:
     elif "word/document.xml" in archive.names:
         raise SourceUnreadable("it is a Word document; name it .docx")
     else:
-        raise SourceUnreadable(f"it is a ZIP archive, but no {_WANTED}; is its name right?")
+        raise SourceUnreadable(f"it is a ZIP archive, but not {_WANTED}; is its name right?")

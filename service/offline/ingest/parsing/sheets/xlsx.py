@@ -65,7 +65,7 @@ class Workbook:
 
     def _value(self, kind: str, text: str, style: str) -> Cell | None:
         if kind == "s":
-            text = self._strings[int(text)] if text.isdecimal() and int(text) < len(self._strings) else ""
+            text = self._shared(text.strip())
         elif kind == "b":
             text = "TRUE" if text.strip() in _ON else "FALSE"
         elif kind in ("n", "d"):
@@ -74,6 +74,10 @@ class Workbook:
             text = unescaped(text)
         text = " ".join(text.split())
         return Cell(text) if text else None
+
+    def _shared(self, place: str) -> str:
+        at = int(place) if place.isdecimal() and len(place) < 10 else len(self._strings)
+        return self._strings[at] if at < len(self._strings) else ""
 
     def _number(self, kind: str, text: str, style: str) -> Cell | None:
         if not text:
