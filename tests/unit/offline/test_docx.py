@@ -309,6 +309,10 @@ def test_merged_cells_stand_in_every_place_and_rows_keep_their_columns() -> None
     assert [part.of(text) for part in found.parts] == ["A | 1 | 2", "A | 3 | 4", " | 5 | "]
 
 
+def test_columns_that_no_cell_begins_in_count_once() -> None:
+    assert text_of(table([cell("a", ACROSS), "b"], [cell("1", ACROSS), "2"])) == "a | b\n1 | 2"
+
+
 def test_head_rows_are_those_said_to_be() -> None:
     head = "<w:tr><w:trPr><w:tblHeader/></w:trPr>{}</w:tr>"
     body = table(head.format(cell("a") + cell("b")), head.format(cell("c") + cell("d")), ["1", "2"])

@@ -132,6 +132,13 @@ def test_grouped_heads_are_one_head_with_the_group_in_each_column() -> None:
     ]
 
 
+def test_columns_that_are_merged_all_the_way_down_count_once() -> None:
+    made = book([["名称", None, "数量"], [None, None, None], ["甲", None, 1], ["乙", None, 2]])
+    for area in ("A1:B2", "C1:C2", "A3:B3", "A4:B4"):
+        made["S1"].merge_cells(area)
+    assert tables(document_of(made)) == [("名称 | 数量", ["甲 | 1", "乙 | 2"])]
+
+
 def test_a_merged_value_stands_in_every_row() -> None:
     made = book([["区", "店", "额"], ["华东", "甲", 1], [None, "乙", 2]])
     made["S1"].merge_cells("A2:A3")

@@ -32,6 +32,7 @@ class _Row:
     cells: tuple[str, ...]
     said_head: bool
     own: int  # cells as drawn, before merged ones are spread
+    begins: frozenset[int]  # the columns where they begin
     starts: frozenset[int]  # columns where a cell begins that goes on below
     goes_on: frozenset[int]
 
@@ -47,10 +48,11 @@ def read_table(table: Element, text_of: Callable[[Element], str]) -> Table:
     """`text_of` a cell; it is called once for each, in document order."""
     above: dict[int, str] = {}
     rows = [_row(row, above, text_of) for row in _rows(table)]
-    width = max((len(row.cells) for row in rows), default=0)
-    heads = _heads(table, rows, width)
+    # A column where no cell begins in any row is only a wide one's second half.
+    columns = sorted(frozenset[int]().union(*(row.begins for row in rows)))
+    heads = _heads(table, rows, len(columns))
     kept = [
-        (row.cells + ("",) * (width - len(row.cells)), place < heads)
+        (tuple(row.cells[column] if column < len(row.cells) else "" for column in columns), place < heads)
         for place, row in enumerate(rows)
         if any(row.cells)
     ]
@@ -82,11 +84,13 @@ def _cells(row: Element) -> Iterator[Element]:
 def _row(row: Element, above: dict[int, str], text_of: Callable[[Element], str]) -> _Row:
     properties = row.find("w:trPr")
     cells = [""] * _count(value(properties, "w:gridBefore"), 0)
+    begins = {0}
     starts, goes_on, own = set(), set(), 0
     for cell in _cells(row):
         own += 1
         settings = cell.find("w:tcPr")
         column, text = len(cells), text_of(cell)
+        begins.add(column)
         across = _count(value(settings, "w:gridSpan"), 1) or 1
         down = settings.find("w:vMerge") if settings is not None else None
         if down is not None and down.get("w:val", "continue") != "restart":
@@ -99,7 +103,14 @@ def _row(row: Element, above: dict[int, str], text_of: Callable[[Element], str])
         above[column] = _repeated(text) if down is not None else ""
         cells += [text] + [_repeated(text)] * min(across - 1, max(0, _WIDEST - len(cells)))
     cells += [""] * _count(value(properties, "w:gridAfter"), 0)
-    return _Row(tuple(cells), bool(on(properties, "w:tblHeader")), own, frozenset(starts), frozenset(goes_on))
+    return _Row(
+        tuple(cells),
+        bool(on(properties, "w:tblHeader")),
+        own,
+        frozenset(begins),
+        frozenset(starts),
+        frozenset(goes_on),
+    )
 
 
 def _heads(table: Element, rows: Sequence[_Row], width: int) -> int:

@@ -159,14 +159,20 @@ class _Sheet:
         width = region.right - region.left + 1
         self._budget.take(width * (region.bottom - region.top + 1))
         heads = self._heads(region)
-        columns = [*range(region.left, region.right + 1)]
+        rows = range(region.top, region.bottom + 1)
+        # A column that every row merges with the one before it is only wide.
+        columns = [region.left] + [
+            column
+            for column in range(region.left + 1, region.right + 1)
+            if any(self._row(row).get(column) is not self._row(row).get(column - 1) for row in rows)
+        ]
         for some in _slices(columns):
             hidden = [letters(column) for column in some if column in self._sheet.hidden_columns]
             mark = f"hidden columns {', '.join(hidden)}" if hidden else ""
-            head = [self._line(row, some) for row in range(region.top, region.top + heads)]
+            head = [line for line, _ in groupby(self._line(row, some) for row in rows[:heads])]
             body = [
                 (row in self._sheet.hidden_rows, line)
-                for row in range(region.top + heads, region.bottom + 1)
+                for row in rows[heads:]
                 if (line := self._line(row, some)).strip(" |")
             ]
             shown = [line for is_hidden, line in body if not is_hidden]
