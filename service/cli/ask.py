@@ -116,7 +116,8 @@ def render(answer: GroundedAnswer) -> str:
     for claim in answer.claims:
         for citation in claim.citations:
             source = titles[citation.source_id]
-            path = " > ".join(dict.fromkeys((source.title, *citation.heading_path)))
+            path = " > ".join(filter(None, dict.fromkeys((source.title, *citation.heading_path))))
+            path += f", page {citation.page}" if citation.page else ""
             lines.append(
                 f"  [{citation.source_id}] {path} — {citation.document_id}@{citation.document_version[:12]} "
                 f"[{citation.span.start}:{citation.span.end}] verified sha256 {citation.quote_sha256[:12]}…"
@@ -129,7 +130,8 @@ def _render_search(result: SearchResult) -> str:
     lines = [f"{result.retrieval.generation} · profile {result.profile} · engine {result.engine}"]
     for hit in result.hits:
         legs = " ".join(f"{leg}#{rank}" for leg, rank in sorted(hit.legs.items()))
-        path = " > ".join(dict.fromkeys((hit.title, *hit.heading_path)))
+        path = " > ".join(filter(None, dict.fromkeys((hit.title, *hit.heading_path))))
+        path += f", page {hit.page}" if hit.page else ""
         lines.append(f"{hit.rank:>3}. {hit.score:8.4f}  {path}  [{legs}]  {hit.chunk_id}")
         lines.append(f"     {_one_line(hit.excerpt)[:150]}")
     return "\n".join(lines + _degraded(result.degraded))

@@ -110,7 +110,7 @@ def _accepted(case: Case, citation: Citation) -> bool:
 
 
 def figures(results: Sequence[CaseResult]) -> dict[str, Figures]:
-    """"all", and per bucket where there is more than one."""
+    """Of all together, and per bucket where there is more than one."""
     buckets: dict[str, list[CaseResult]] = defaultdict(list)
     for result in results:
         buckets[result.case.bucket].append(result)

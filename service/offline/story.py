@@ -128,6 +128,13 @@ class Offline:
         entries = {e.document_id: e for e in self.engine.registry.scan(corpus) if not e.deleted}
         if profile is None or not entries:
             raise BuildRefused(f"Corpus {corpus!r} has no documents yet; read some with `attest ingest`.")
+        if profile.get("single_tenant"):
+            strange = sorted(name for name, e in entries.items() if e.access.tenant != profile["tenant"])
+            if strange:
+                raise BuildRefused(
+                    f"Corpus {corpus!r} is for tenant {profile['tenant']!r} only; {strange[0]!r} belongs to another. "
+                    f"Take it out with `attest access delete {corpus} {strange[0]}`."
+                )
         documents = {document_id: entry.current_version for document_id, entry in entries.items()}
         processors = self._processors()
         version = identity.corpus_version(documents, processors)

@@ -14,7 +14,7 @@ from service.domain.documents import IndexedChunk, Standing
 from service.domain.generations import Generation
 from service.domain.ports import BulkReport, Engine
 from service.domain.rights import Access
-from service.errors import NotFound, Unavailable
+from service.errors import BuildRefused, NotFound, Unavailable
 from service.offline.rights import change_rights, finish, history, pending
 from service.online.answering.extractive import AnswerRequest, Proposal, propose
 from tests.integration.world import (
@@ -219,6 +219,17 @@ def test_what_was_taken_from_everybody_keeps_no_generation_from_going_live(world
     second_generation(world)
     for principal in (ALICE, BOB):
         assert "warranty.md" not in found(world.search(principal, WARRANTY))
+
+
+def test_an_index_of_one_tenant_is_not_built_with_documents_of_another(world: World) -> None:
+    world.change("kitchen.md", access=dataclasses.replace(EVERYBODY, tenant="rival"))
+    registry = world.services.engine.registry
+    profile = registry.corpus_profile(CORPUS) or {}
+    registry.write_corpus_profile(CORPUS, {**profile, "single_tenant": True})
+    with pytest.raises(BuildRefused, match=r"'kitchen\.md' belongs to another"):
+        world.publish()
+    world.change("kitchen.md", deleted=True)
+    world.publish()
 
 
 # ── requests that are under way ─────────────────────────────────────────────────────────────────────────
