@@ -38,6 +38,8 @@ _ENUMERATOR_ONLY = re.compile(
     r"[\s(（]*(?:\d{1,3}(?:\.\d{1,3})*|[a-zA-Z]|[一二三四五六七八九十]{1,3})[.、)）:：]?\s*"
 )
 _BREAKS = (re.compile("[；;]"), re.compile("[，,、：:]"), re.compile(r"\s"))
+_PIECE = 20_000  # code points given to sentencex at once
+_PIECE_END = re.compile(r"[。！？]|[.!?](?= )|\n")
 
 
 def sentences(text: str) -> list[tuple[int, int]]:
@@ -112,8 +114,7 @@ def _split(body: str) -> Iterator[tuple[int, int]]:
     """sentencex on the block, and what it left unsplit split again at full stops outside quotes."""
     spelled = _SURROGATE.sub("\ufffd", body)
     position = 0
-    for boundary in get_sentence_boundaries("zh" if language(spelled) == "zh" else "en", spelled):
-        last = int(boundary["end_index"])
+    for last in _boundaries(spelled):
         while last < len(spelled) and spelled[last] in _ENDERS + _CLOSERS:
             last += 1
         for cut in _inner_stops(spelled, position, last):
@@ -124,6 +125,21 @@ def _split(body: str) -> Iterator[tuple[int, int]]:
             position = last
     if position < len(body):
         yield position, len(body)
+
+
+def _boundaries(text: str) -> Iterator[int]:
+    """Where sentencex sees a sentence end. Its time grows with the square of a text's length, so a very long one is
+    given to it in pieces, each up to a full stop, a line end or a space."""
+    spoken = "zh" if language(text) == "zh" else "en"
+    start = 0
+    while start < len(text):
+        end = min(len(text), start + _PIECE)
+        if end < len(text):
+            stops = [m.end() for m in _PIECE_END.finditer(text, start + _PIECE // 2, end)]
+            end = stops[-1] if stops else max(text.rfind(" ", start + _PIECE // 2, end) + 1, 0) or end
+        for boundary in get_sentence_boundaries(spoken, text[start:end]):
+            yield start + int(boundary["end_index"])
+        start = end
 
 
 def _inner_stops(text: str, start: int, end: int) -> Iterator[int]:

@@ -89,3 +89,14 @@ def test_utf16_offsets_are_those_of_javascript(text: str) -> None:
 def test_no_character_there(offset: int) -> None:
     with pytest.raises(ValueError, match="offset"):
         from_utf16("😀a", offset)
+
+
+def test_a_very_long_block_is_taken_in_pieces_and_comes_out_the_same() -> None:
+    zh, en = "第一句话说到这里。第二句话也是！", "The first one ends here. The second one does too! "
+    for unit in (zh, en):
+        few, many = unit * 3, unit * 4000
+        own = [many[start:end] for start, end in sentences(many)]
+        assert set(own) == {few[start:end] for start, end in sentences(few)}
+        assert len(own) == 2 * 4000
+    endless = "字" * 100_000
+    assert "".join(endless[start:end] for start, end in sentences(endless)) == endless
