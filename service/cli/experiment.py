@@ -26,7 +26,8 @@ from service.evaluation.experiments import (
 )
 from service.evaluation.experiments import permission_differential as differential
 from service.evaluation.experiments.invented import invent
-from service.evaluation.experiments.remembered import RememberedEmbedder, RememberingCache
+from service.evaluation.experiments.permission_wrong import Memory
+from service.evaluation.experiments.remembered import RememberedEmbedder
 from service.online.entry import Online
 from service.settings import load_settings
 from service.web.present import answer_json, search_json
@@ -124,7 +125,7 @@ def permission_differential_command(
             with nullcontext(opened) if opened else throwaway(engine) as own:
                 settings = own.settings.model_copy(update={"redis_url": None})
                 path = online_path(settings, own.engine, embedder, services.embedder.count_tokens, silent)
-                yield own.engine, replace(path, cache=RememberingCache())
+                yield own.engine, replace(path, cache=Memory())
 
         with world(services) as first:
             known = [(document.line["documentId"], document.question) for document in made]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from service.domain.documents import ArchivedDocument, Chunk
+from service.domain.documents import Chunk
 from service.domain.sources import ParsedDocument, SourceFault, SourceItem
 from service.errors import AttestError
 from service.offline.generations.coverage import coverage
@@ -16,10 +16,13 @@ from service.offline.ingest.chunking import Chunker
 from service.offline.ingest.parsing import html, markdown, parse
 from service.offline.ingest.parsing.decoding import decode
 from service.offline.ingest.sources import read_sources
+from service.offline.intake import archived
+from service.profiles.corpus import CorpusProfile
 from service.text.spans import sha256_text
 
 # What the library behind a reader does on its own: the least that reading can cost.
 BARE: dict[str, Callable[[str], object]] = {"text/markdown": markdown.bare, "text/html": html.bare}
+_PLAIN = CorpusProfile(name="read")  # what a corpus says of itself changes nothing that is measured here
 _NAMED = 20  # offenders that are told by name
 
 
@@ -106,7 +109,7 @@ def _check(item: SourceItem, parsed: ParsedDocument, chunks: Iterable[Chunk], to
         text = chunk.span.of(parsed.canonical_text)
         if text != chunk.text or sha256_text(text) != chunk.text_sha256:
             told.broken_spans.append(chunk.chunk_id)
-    found = coverage(_archived(item, parsed), chunks)
+    found = coverage(archived(parsed, item, _PLAIN), chunks)
     told.covered += found.covered
     told.excluded.update(found.excluded)
     for span in found.lost:
@@ -114,20 +117,3 @@ def _check(item: SourceItem, parsed: ParsedDocument, chunks: Iterable[Chunk], to
         told.lost += sum(map(str.isalnum, lost))
         if len(told.losses) < _NAMED:
             told.losses.append((parsed.document_id, lost[:80]))
-
-
-def _archived(item: SourceItem, parsed: ParsedDocument) -> ArchivedDocument:
-    return ArchivedDocument(
-        document_id=parsed.document_id,
-        document_version=parsed.version,
-        raw_sha256=parsed.raw_sha256,
-        canonical_text=parsed.canonical_text,
-        canonical_sha256=sha256_text(parsed.canonical_text),
-        media_type=item.media_type,
-        parser_version=parsed.parser_version,
-        title=parsed.title,
-        locale=parsed.locale,
-        canonical_url=item.canonical_url,
-        blocks=parsed.blocks,
-        archived_at="",
-    )

@@ -135,7 +135,7 @@ class Intake:
 
     def _archive(self, item: SourceItem) -> None:
         parsed = self.parse(item)
-        self.engine.archive.put(_archived(parsed, item, self.profile))
+        self.engine.archive.put(archived(parsed, item, self.profile))
         self.report.note_encoding(parsed)
 
     def _arrives(self, front: Front) -> None:
@@ -203,7 +203,8 @@ def _content(version: str) -> str:
     return version.partition(".")[0]
 
 
-def _archived(parsed: ParsedDocument, item: SourceItem, profile: CorpusProfile) -> ArchivedDocument:
+def archived(parsed: ParsedDocument, item: SourceItem, profile: CorpusProfile) -> ArchivedDocument:
+    """The document version as it is kept for good."""
     return ArchivedDocument(
         document_id=parsed.document_id,
         document_version=parsed.version,

@@ -18,7 +18,8 @@ from service.domain.ports import Engine
 from service.domain.rights import Scope
 from service.evaluation.experiments import permission_differential as differential
 from service.evaluation.experiments.invented import invent
-from service.evaluation.experiments.remembered import RememberedEmbedder, RememberingCache
+from service.evaluation.experiments.permission_wrong import Memory
+from service.evaluation.experiments.remembered import RememberedEmbedder
 from service.evaluation.experiments.twins import copy_world, read_world, shuffled
 from service.online.entry import Online
 
@@ -41,7 +42,7 @@ class Worlds:
     def path(self, engine: Engine) -> Online:
         services = self.services
         made = online_path(services.settings, engine, self.embedder, services.embedder.count_tokens, silent)
-        return replace(made, cache=RememberingCache())
+        return replace(made, cache=Memory())
 
     @contextmanager
     def another(self) -> Iterator[tuple[Engine, Online]]:

@@ -11,7 +11,8 @@ from service.access.policy import principal_of
 from service.adapters.sealed_cache import SealedCache
 from service.bootstrap import Services
 from service.domain.answers import GroundedAnswer, Question, SearchResult
-from service.domain.generations import Manifest
+from service.domain.generations import Generation, Manifest
+from service.domain.ports import Engine
 from service.domain.rights import Access, Principal
 from service.offline.rights import RightsChange, change_rights
 from service.offline.story import IngestReport, Offline
@@ -102,3 +103,25 @@ def found(result: SearchResult) -> set[str]:
 
 def quiet(step: str, done: int, total: int) -> None:
     """No progress bars in tests."""
+
+
+class Dying:
+    """The generations port, with a spread that dies at its n-th call."""
+
+    def __init__(self, engine: Engine, error: BaseException, at: int = 2) -> None:
+        self._inner, self._error, self._left = engine.generations, error, at
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+    def spread_access(self, generation: Generation, document_id: str, access: Access | None) -> int:
+        self._left -= 1
+        if self._left == 0:
+            raise self._error
+        return self._inner.spread_access(generation, document_id, access)
+
+
+def revoke(engine: Engine, document_id: str, access: Access = HR_ONLY) -> Any:
+    return change_rights(
+        engine, CORPUS, document_id, lambda e: dataclasses.replace(e, access=access), action="revoke", who="t", now=NOW
+    )  # fmt: skip

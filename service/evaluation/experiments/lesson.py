@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from service.access.policy import principal_of
+from service.adapters.redis_cache import NoCache
 from service.domain.answers import Question
 from service.domain.documents import Span
 from service.domain.rights import Principal
@@ -105,29 +106,13 @@ def _shifted(online: Online, corpus: str) -> list[Expectation]:
         moved = replace(citation, span=Span(citation.span.start + 1, citation.span.end))
         return replace(proposal, claims=(replace(first, citations=(moved,)), *proposal.claims[1:]))
 
-    faulty = replace(online, story=replace(online.story, answerer=shifted), cache=_Nothing())
+    faulty = replace(online, story=replace(online.story, answerer=shifted), cache=NoCache())
     answer = faulty.answer(_ask(corpus, RETRY), _reader())
     return [
         expect("start offset moved by one: status", "no_answer", answer.status),
         expect("start offset moved by one: reason", "CITATION_VALIDATION_FAILED", answer.reason),
         expect("start offset moved by one: claims", (), answer.claims),
     ]
-
-
-class _Nothing:
-    """A cache that holds nothing, so that the fault is met."""
-
-    name = "none"
-    failing = False
-
-    def get(self, key: str) -> bytes | None:
-        return None
-
-    def set(self, key: str, value: bytes, ttl_s: int) -> None:
-        return None
-
-    def healthy(self) -> bool:
-        return True
 
 
 def _measures() -> list[Expectation]:

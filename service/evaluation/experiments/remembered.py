@@ -37,22 +37,3 @@ class RememberedEmbedder:
         if missing:
             self._passages |= dict(zip(missing, self.inner.embed_passages(missing), strict=True))
         return np.stack([self._passages[text] for text in texts])
-
-
-class RememberingCache:
-    """A cache in memory."""
-
-    name = "memory"
-    failing = False
-
-    def __init__(self) -> None:
-        self.kept: dict[str, bytes] = {}
-
-    def get(self, key: str) -> bytes | None:
-        return self.kept.get(key)
-
-    def set(self, key: str, value: bytes, ttl_s: int) -> None:
-        self.kept[key] = value
-
-    def healthy(self) -> bool:
-        return True
