@@ -15,6 +15,7 @@ AttestError
 │   └── GenerationGone      the pinned generation was pruned meanwhile; ask again
 ├── SourceUnreadable        one document could not be read; the rest of the run goes on
 ├── BuildRefused            a build, check, gate or switch was refused; nothing that is live changed
+├── Cancelled               an operator stopped this work; nothing that is live changed
 └── Misconfigured           settings, profile, mapping or model folder do not fit together
 
 Degradations (rerank late, one leg missing, cache down) are values in the trace, not exceptions.
@@ -108,6 +109,10 @@ class SourceUnreadable(AttestError):
 
 class BuildRefused(AttestError):
     code = "BUILD_REFUSED"
+
+
+class Cancelled(AttestError):
+    code = "CANCELLED"
 
 
 class Misconfigured(AttestError):

@@ -22,6 +22,7 @@ from service.domain.documents import (
     Standing,
 )
 from service.domain.generations import Manifest, Processors
+from service.domain.jobs import Job, Lease
 
 
 def to_text(value: Any) -> str:
@@ -137,15 +138,37 @@ def change_from_record(record: Mapping[str, Any]) -> RegistryChange:
 
 def manifest_to_text(manifest: Manifest) -> str:
     """The whole manifest but its token, which is the store's."""
-    record = dataclasses.asdict(manifest)
-    del record["token"]
-    return to_text(record)
+    return _without_token(manifest)
 
 
 def manifest_from_text(text: str, token: str) -> Manifest:
     record = json.loads(text)
     record["processors"] = Processors(**record["processors"])
     return Manifest(**record, token=token)
+
+
+def job_to_text(job: Job) -> str:
+    return _without_token(job)
+
+
+def job_from_text(text: str, token: str) -> Job:
+    record = json.loads(text)
+    record["log"] = tuple(record["log"])
+    return Job(**record, token=token)
+
+
+def lease_to_text(lease: Lease) -> str:
+    return _without_token(lease)
+
+
+def lease_from_text(text: str, token: str) -> Lease:
+    return Lease(**json.loads(text), token=token)
+
+
+def _without_token(value: Manifest | Job | Lease) -> str:
+    record = dataclasses.asdict(value)
+    del record["token"]
+    return to_text(record)
 
 
 def _standing_to_json(standing: Standing | None) -> dict[str, Any] | None:

@@ -17,6 +17,15 @@ _GENERATION = re.compile(
 )
 
 State = Literal["building", "validating", "ready", "live", "retained", "pruned", "failed"]
+TRANSITIONS: dict[State, frozenset[State]] = {
+    "building": frozenset(("validating", "failed")),
+    "validating": frozenset(("ready", "failed")),
+    "ready": frozenset(("live", "failed", "pruned")),
+    "live": frozenset(("retained",)),
+    "retained": frozenset(("live", "pruned")),
+    "failed": frozenset(("pruned",)),
+    "pruned": frozenset(),
+}
 
 
 def check_corpus_name(name: str) -> str:
@@ -74,7 +83,8 @@ class Manifest:
     """What went into a generation, how, and where it stands. `documents` maps documentId to documentVersion.
 
     `corpus_profile` is the corpus's own settings (title, out-of-scope rules …) as data, so that a request
-    replayed on this generation meets the rules that were in force for it.
+    replayed on this generation meets the rules that were in force for it. `replaced` is what was live before its first
+    publish. `history` has each transition: state, when, who, why; `gates` what the last look before a publish found.
     """
 
     generation: str
@@ -95,6 +105,8 @@ class Manifest:
     replaced: str | None = None
     timings: dict[str, float] = field(default_factory=dict)
     checks: list[dict[str, Any]] = field(default_factory=list)
+    gates: list[dict[str, Any]] = field(default_factory=list)
+    history: list[dict[str, Any]] = field(default_factory=list)
     token: str | None = None
 
 

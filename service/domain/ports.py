@@ -11,6 +11,7 @@ from typing import Any, Protocol
 
 from service.domain.documents import ArchivedDocument, IndexedChunk, RegistryChange, RegistryEntry
 from service.domain.generations import Generation, Manifest
+from service.domain.jobs import Job, Lease, Slot
 from service.domain.retrieval import FoundChunk, Leg, LegResult, Vector
 from service.domain.rights import Access, RightsInUse, Scope
 
@@ -192,6 +193,26 @@ class Builds(Protocol):
         ...
 
 
+class Jobs(Protocol):
+    """Long work and its leases, compare-and-set and read in real time."""
+
+    def get(self, job_id: str) -> Job | None: ...
+
+    def write(self, job: Job) -> Job:
+        """Create (token None) or replace (token as read). Raises Conflict."""
+        ...
+
+    def scan(self, corpus: str) -> Iterator[Job]:
+        """Newest last."""
+        ...
+
+    def lease(self, corpus: str, slot: Slot) -> Lease | None: ...
+
+    def write_lease(self, lease: Lease) -> Lease:
+        """Create (token None) or replace (token as read). Raises Conflict."""
+        ...
+
+
 class Traces(Protocol):
     """Short-lived records of requests: ids and numbers, no text."""
 
@@ -255,6 +276,7 @@ class Engine:
     generations: Generations
     retrieval: Retrieval
     builds: Builds
+    jobs: Jobs
     traces: Traces
     ready: ReadyCheck
     erase: Callable[

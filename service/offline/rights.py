@@ -6,10 +6,10 @@ the spread is done or not. An entry whose spread is not done says so until someb
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from service.domain.documents import RegistryChange, RegistryEntry
+from service.domain.documents import RegistryChange, RegistryEntry, Standing
 from service.domain.generations import Generation
 from service.domain.ports import Engine
 from service.domain.rights import Access
@@ -128,6 +128,31 @@ def history(engine: Engine, corpus: str, document_id: str | None = None) -> list
     if document_id is not None:
         return sorted(changes.values(), key=lambda c: c.sequence)
     return sorted(changes.values(), key=lambda c: (c.at, c.document_id, c.sequence))
+
+
+@dataclass(frozen=True, slots=True)
+class Touched:
+    """How many documents were taken out since a moment, and of how many others the rights have changed."""
+
+    withdrawn: int
+    changed: int
+
+
+def changed_since(engine: Engine, documents: Iterable[str], corpus: str, at: str) -> Touched:
+    """What happened to the rights of these documents since `at` (ISO 8601, seconds)."""
+    entries = {entry.document_id: entry for entry in engine.registry.scan(corpus)}
+    then: dict[str, Standing] = {}
+    for change in history(engine, corpus):
+        if change.at >= at and change.before is not None:
+            then.setdefault(change.document_id, change.before)
+    withdrawn = changed = 0
+    for document_id in documents:
+        entry = entries.get(document_id)
+        if entry is None or entry.deleted:
+            withdrawn += 1
+        elif document_id in then and then[document_id].access != entry.access:
+            changed += 1
+    return Touched(withdrawn, changed)
 
 
 def spread(engine: Engine, entry: RegistryEntry) -> int:

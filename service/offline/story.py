@@ -2,47 +2,53 @@
 
     ingest:   sources → parse → archive → rights → registry
     build:    registry → cut → analyse → embed → write → seal → check → ready
-    publish:  check again → one alias call → live
-    rollback: one alias call back; rights and deletions stay as they are now
+    publish:  rights → checks and gates → one alias call → live
+    rollback: rights → one alias call back; rights and deletions stay as they are now
     prune:    generations that nothing points at
 
 Every step can be killed and run again: the archive is create-only, the registry compare-and-set, a build
-fills a new generation that nobody searches, and the switch is one call.
+fills a new generation that nobody searches, and the switch is one call. One build and one switch at a time work on
+a corpus, each under a lease (work.py).
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from service.domain.documents import RegistryEntry
 from service.domain.generations import Generation, Manifest, Processors, check_corpus_name
+from service.domain.jobs import Job, Slot
 from service.domain.ports import Embedder, Engine, IndexSettings
 from service.domain.sources import ParsedDocument, Selection, SourceItem
-from service.errors import AttestError, BuildRefused, Conflict, InvalidInput
+from service.errors import AttestError, BuildRefused
 from service.offline import rights
-from service.offline.generations import identity, indexing, switch
+from service.offline.filling import Filling
+from service.offline.generations import identity, switch
 from service.offline.generations.checks import CheckResult, faults, run_checks
-from service.offline.ingest import clusters, links
+from service.offline.generations.gates import Force, GateResult, Trial, judged, standing_gates
+from service.offline.generations.lifecycle import Lifecycle, now
 from service.offline.ingest.chunking import Chunker
 from service.offline.ingest.parsing import parse, parser_versions
 from service.offline.ingest.report import IngestReport
 from service.offline.ingest.sources import EVERYTHING
 from service.offline.intake import Intake, Progress
+from service.offline.work import Desk, Work, new_job
 from service.profiles.corpus import CorpusProfile
 from service.text.analysis import ANALYZER_VERSION
 
-Item = TypeVar("Item")
-_BATCH = 256  # chunks embedded and written together
+
+def quiet(step: str, done: int, total: int) -> None:
+    """Where nobody watches the progress."""
 
 
 @dataclass(frozen=True, slots=True)
 class Offline:
-    """The offline path with the parts it works with, put together by bootstrap."""
+    """The offline path with the parts it works with, put together by bootstrap. `trial` asks a generation real
+    questions before it goes live; without it only what needs no question is looked at."""
 
     engine: Engine
     embedder: Embedder
@@ -50,6 +56,7 @@ class Offline:
     mapping_version: str
     index: IndexSettings
     who: str
+    trial: Trial | None = None
 
     def ingest(
         self,
@@ -72,33 +79,29 @@ class Offline:
         intake = Intake(self.engine, self.who, corpus, profile, access_flag, parse, selection, most_deletions)
         return intake.run(sources, progress)
 
-    def build(self, corpus: str, progress: Progress) -> Manifest:
+    # ── build ───────────────────────────────────────────────────────────────────────────────────────────
+
+    def build(self, corpus: str, progress: Progress, *, job: Job | None = None) -> Manifest:
         """A new generation beside the live one: filled, sealed, checked, and ready; or failed with the reason.
 
-        Raises BuildRefused when there is nothing to build from or a check does not hold.
+        A build that was killed is found by the next one: what it had checked is gone on with, else it is thrown away
+        once its vectors are taken over. Raises BuildRefused when there is nothing to build from or a check does not
+        hold, Conflict while somebody else builds the same corpus.
         """
-        manifest, entries = self._plan(corpus)
-        generation = _generation(manifest)
-        self.engine.generations.create(generation, self.index)
-        try:
-            manifest = self._fill(manifest, entries, progress)
-            self.engine.generations.seal(generation, self.index)
-            manifest = self._advance(manifest, state="validating")
-            results = self._recheck(manifest)
-        except AttestError as error:
-            self._advance(manifest, state="failed", reason=error.message)
-            raise
-        manifest = replace(manifest, checks=[result.to_json() for result in results])
-        if reason := faults(results):
-            self._advance(manifest, state="failed", reason=reason)
-            raise BuildRefused(
-                f"{generation.name} does not pass its checks: {reason}. What is live is untouched."
-            )
-        return self._advance(manifest, state="ready")
+        with self._working("build", corpus, "build", progress, job) as work:
+            self._lifecycle.settle(corpus)
+            plan, entries = self._plan(corpus)
+            left = self._lifecycle.abandoned(corpus)
+            manifest = self._sealed_already(left, plan)
+            if manifest is None:
+                manifest = self._filled_and_sealed(plan, entries, left, work)
+            work.progress("check", 0, 1)
+            work.still_ours()
+            return self._checked(manifest)
 
     def is_current(self, generation_name: str) -> bool:
         """Whether a new build would have the same corpusVersion and the same corpus profile."""
-        manifest = self._manifest(generation_name)
+        manifest = self._lifecycle.manifest(generation_name)
         documents = {
             e.document_id: e.current_version
             for e in self.engine.registry.scan(manifest.corpus)
@@ -112,18 +115,14 @@ class Offline:
     def _processors(self) -> Processors:
         return Processors(
             parsers=parser_versions(),
-            chunker=self._cutting,
+            chunker=self._filling.version,
             analyzer=ANALYZER_VERSION,
             embedder=self.embedder.identity,
             mapping=self.mapping_version,
         )
 
-    @property
-    def _cutting(self) -> str:
-        """All that decides what a chunk is, and what is known of its place among the others."""
-        return "+".join((self.chunker.version, links.VERSION, clusters.VERSION))
-
     def _plan(self, corpus: str) -> tuple[Manifest, dict[str, RegistryEntry]]:
+        """The manifest of the next generation, not written yet, and the documents that go into it."""
         profile = self.engine.registry.corpus_profile(check_corpus_name(corpus))
         entries = {e.document_id: e for e in self.engine.registry.scan(corpus) if not e.deleted}
         if profile is None or not entries:
@@ -142,9 +141,8 @@ class Offline:
             *self.engine.generations.names(corpus),
             *(m.generation for m in self.engine.builds.scan(corpus)),
         }
-        generation = identity.next_generation(self.engine.prefix, corpus, version, taken)
         manifest = Manifest(
-            generation=generation.name,
+            generation=identity.next_generation(self.engine.prefix, corpus, version, taken).name,
             corpus=corpus,
             corpus_version=version,
             state="building",
@@ -155,160 +153,224 @@ class Offline:
             dimension=self.embedder.dimension,
             vector_index=self.index.vector_index,
             corpus_profile=profile,
-            created_at=_now(),
-            updated_at=_now(),
+            created_at=now(),
+            updated_at=now(),
             updated_by=self.who,
         )
-        return self.engine.builds.write(manifest), entries
+        return manifest, entries
 
-    def _fill(self, manifest: Manifest, entries: Mapping[str, RegistryEntry], progress: Progress) -> Manifest:
-        """cut → analyse → embed → write, in batches; then the manifest tells what went in."""
-        started = time.perf_counter()
+    def _sealed_already(self, left: Sequence[Manifest], plan: Manifest) -> Manifest | None:
+        """A killed build of the very same corpusVersion that only its checks are missing of."""
+        for manifest in left:
+            same = (manifest.corpus_version, manifest.corpus_profile) == (
+                plan.corpus_version,
+                plan.corpus_profile,
+            )
+            if same and manifest.state == "validating":
+                return manifest
+        return None
+
+    def _filled_and_sealed(
+        self, plan: Manifest, entries: Mapping[str, RegistryEntry], left: Sequence[Manifest], work: Work
+    ) -> Manifest:
+        left = [self._lifecycle.move(m, "failed", "its process ended before it was done") for m in left]
+        manifest = self._lifecycle.begin(plan)
         generation = _generation(manifest)
-        cut, figures = _related([self._cut(entry) for entry in entries.values()])
-        pairs = [(document, chunk) for document in cut for chunk in document.chunks]
-        if not pairs:
-            raise BuildRefused("None of the documents has any text to index.")
-        known = indexing.known_vectors(self.engine, manifest)
-        done = reused = 0
-        refused: list[str] = []
-        for batch in _batches(pairs):
-            texts = [indexing.embedded_text(owner.document.title, chunk) for owner, chunk in batch]
-            vectors, again = indexing.embed(texts, self.embedder, known)
-            triples = ((owner, chunk, vector) for (owner, chunk), vector in zip(batch, vectors, strict=True))
-            report = self.engine.generations.write(
-                generation, indexing.index_chunks(generation, self._cutting, triples)
+        try:
+            self.engine.generations.create(generation, self.index)
+            filled = self._filling.fill(manifest, generation, entries, work.progress)
+            for abandoned in left:
+                self._lifecycle.drop(abandoned)
+            manifest = self._lifecycle.note(
+                manifest,
+                chunks=filled.chunks,
+                chunks_per_document=filled.chunks_per_document,
+                timings=filled.figures,
             )
-            refused += [f"{r.chunk_id}: {r.reason}" for r in report.refused]
-            done, reused = done + len(batch), reused + again
-            progress("build", done, len(pairs))
-        if refused:
-            raise BuildRefused(
-                f"The engine refused {len(refused)} of {len(pairs)} chunks: " + "; ".join(refused[:5])
-            )
-        seconds = time.perf_counter() - started
-        timings = {"fillSeconds": round(seconds, 3), "vectorsReused": float(reused)} | figures
-        counts = {document.document.document_id: len(document.chunks) for document in cut}
-        return self._advance(
-            replace(manifest, chunks=len(pairs), chunks_per_document=counts, timings=timings),
-            state="building",
-        )
+            work.progress("seal", 0, 1)
+            self.engine.generations.seal(generation, self.index)
+            return self._lifecycle.move(manifest, "validating")
+        except AttestError as error:
+            self._failed(manifest, error.message)
+            raise
 
-    def _cut(self, entry: RegistryEntry) -> indexing.CutDocument:
-        key = (entry.document_id, entry.current_version)
-        document = self.engine.archive.get_many([key]).get(key)
-        if document is None:
-            raise BuildRefused(f"{entry.document_id!r} is registered, but its version is not in the archive.")
-        chunks = self.chunker.cut(
-            document.document_id,
-            document.document_version,
-            document.canonical_text,
-            document.blocks,
-            document.title,
-        )
-        return indexing.CutDocument(document, entry.access, tuple(chunks))
+    def _checked(self, manifest: Manifest) -> Manifest:
+        try:
+            results = self._integrity(manifest)
+        except AttestError as error:
+            self._failed(manifest, error.message)
+            raise
+        checks = [result.to_json() for result in results]
+        if reason := faults(results):
+            self._lifecycle.move(manifest, "failed", reason, checks=checks)
+            raise BuildRefused(
+                f"{manifest.generation} does not pass its checks: {reason}. What is live is untouched."
+            )
+        return self._lifecycle.move(manifest, "ready", checks=checks)
+
+    def _failed(self, manifest: Manifest, reason: str) -> None:
+        # Where not even this can be written, the next build finds it half done and says so itself.
+        with suppress(AttestError):
+            self._lifecycle.move(manifest, "failed", reason)
+
+    # ── check, gate ─────────────────────────────────────────────────────────────────────────────────────
 
     def check(self, generation_name: str) -> list[CheckResult]:
         """The integrity checks of a generation, every chunk of it, against archive and registry as they are now."""
-        manifest = self._manifest(generation_name)
+        manifest = self._lifecycle.manifest(generation_name)
         registry = {entry.document_id: entry for entry in self.engine.registry.scan(manifest.corpus)}
         chunks = self.engine.generations.scan(_generation(manifest), vectors=True)
         return run_checks(manifest, chunks, self.engine.archive.get_many, registry)
 
-    def publish(self, corpus: str, generation_name: str | None) -> tuple[Manifest, switch.Switched]:
-        """Makes a ready generation live (the newest ready one when none is named). Raises BuildRefused."""
-        manifest = self._manifest(generation_name) if generation_name else self._newest_ready(corpus)
-        if manifest.corpus != corpus or manifest.state not in ("ready", "live", "retained"):
-            raise BuildRefused(
-                f"{manifest.generation} is {manifest.state} and belongs to {manifest.corpus!r}."
-            )
-        if manifest.processors.embedder != self.embedder.identity:
-            raise BuildRefused(
-                f"{manifest.generation} was built with {manifest.processors.embedder}, this service runs "
-                f"{self.embedder.identity}: queries and index would not speak the same language."
-            )
-        if reason := faults(self._recheck(manifest)):
-            raise BuildRefused(
-                f"{manifest.generation} no longer passes its checks: {reason}. What is live stays."
-            )
-        switched = switch.switch_to(self.engine, _generation(manifest))
-        for other in self.engine.builds.scan(corpus):
-            if other.state == "live" and other.generation != manifest.generation:
-                self._advance(other, state="retained")
-        return self._advance(manifest, state="live", replaced=switched.before), switched
+    def gate(self, corpus: str, generation_name: str | None) -> tuple[Manifest, list[GateResult]]:
+        """What a publish would look at, each with number and limit; nothing is switched."""
+        manifest = self._candidate(corpus, generation_name, self._lifecycle.settle(corpus))
+        return manifest, self._gates(manifest)
 
-    def _recheck(self, manifest: Manifest) -> list[CheckResult]:
+    def _integrity(self, manifest: Manifest) -> list[CheckResult]:
         """Rights may have changed since the build read them: bring them in line first, deletions included."""
+        registry = self._align(manifest)
+        left = {d: v for d, v in manifest.documents.items() if d in registry and not registry[d].deleted}
+        counts = {d: count for d, count in manifest.chunks_per_document.items() if d in left}
+        current = replace(manifest, documents=left, chunks_per_document=counts, chunks=sum(counts.values()))
+        chunks = self.engine.generations.scan(_generation(manifest), vectors=True)
+        return run_checks(current, chunks, self.engine.archive.get_many, registry)
+
+    def _align(self, manifest: Manifest) -> dict[str, RegistryEntry]:
         for entry in rights.pending(self.engine, manifest.corpus):
             rights.finish(self.engine, entry)
         registry = {entry.document_id: entry for entry in self.engine.registry.scan(manifest.corpus)}
         rights.align(self.engine, _generation(manifest), registry)
-        left = {d: v for d, v in manifest.documents.items() if d in registry and not registry[d].deleted}
-        counts = {d: count for d, count in manifest.chunks_per_document.items() if d in left}
-        now = replace(manifest, documents=left, chunks_per_document=counts, chunks=sum(counts.values()))
-        chunks = self.engine.generations.scan(_generation(manifest), vectors=True)
-        return run_checks(now, chunks, self.engine.archive.get_many, registry)
+        return registry
 
-    def rollback(self, corpus: str) -> tuple[Manifest, switch.Switched]:
-        """Back to the generation that was live before, by one alias call. Rights and deletions stay."""
-        live = switch.live_generation(self.engine, corpus)
-        if live is None:
-            raise BuildRefused(f"Corpus {corpus!r} has no live generation to roll back from.")
-        before = self._manifest(live).replaced
-        if before is None or before not in self.engine.generations.names(corpus):
-            raise BuildRefused(
-                f"{live} replaced no generation that still exists; there is nothing to go back to."
-            )
-        return self.publish(corpus, before)
+    def _gates(self, manifest: Manifest) -> list[GateResult]:
+        live = switch.live_generation(self.engine, manifest.corpus, among_several=True)
+        before = self.engine.builds.get(live) if live and live != manifest.generation else None
+        results = standing_gates(manifest, before, self._integrity(manifest))
+        # Nothing is asked of a generation that is not whole or shows what it may not.
+        if self.trial is not None and all(result.passed for result in results):
+            results += self.trial(manifest, before)
+        return results
 
-    def prune(self, corpus: str, *, keep: int, dry_run: bool) -> tuple[str, ...]:
-        """Drops generations that no live alias points at, except the `keep` newest. Returns their names."""
-        names = switch.prunable(
-            self.engine.generations.names(corpus), self.engine.generations.aliases(corpus), keep
-        )
-        if not dry_run:
-            for name in names:
-                generation = Generation.parse(name)
-                if generation is not None:
-                    self.engine.generations.drop(generation)
-                manifest = self.engine.builds.get(name)
-                if manifest is not None:
-                    self._advance(manifest, state="pruned")
-        return names
+    # ── publish, rollback, prune ────────────────────────────────────────────────────────────────────────
+
+    def publish(
+        self,
+        corpus: str,
+        generation_name: str | None,
+        progress: Progress = quiet,
+        *,
+        force: Force | None = None,
+        job: Job | None = None,
+    ) -> tuple[Manifest, switch.Switched]:
+        """Makes a ready generation live (the newest ready one when none is named), if every gate lets it through.
+
+        With `force`, gates that may be forced are passed over, and the manifest says by whom and why. Run again after
+        a crash, it goes by what the aliases say. Raises BuildRefused.
+        """
+        with self._working("switch", corpus, "publish", progress, job) as work:
+            manifest = self._candidate(corpus, generation_name, self._lifecycle.settle(corpus))
+            if manifest.processors.embedder != self.embedder.identity:
+                raise BuildRefused(
+                    f"{manifest.generation} was built with {manifest.processors.embedder}, this service runs "
+                    f"{self.embedder.identity}: queries and index would not speak the same language."
+                )
+            work.progress("gates", 0, 1)
+            results = self._gates(manifest)
+            record, refusal = judged(results, force, self.who)
+            manifest = self._lifecycle.note(manifest, gates=record)
+            if refusal:
+                raise BuildRefused(f"{manifest.generation} may not go live: {refusal}. What is live stays.")
+            return self._switched(manifest, work, remember=True)
+
+    def rollback(
+        self, corpus: str, progress: Progress = quiet, *, job: Job | None = None
+    ) -> tuple[Manifest, switch.Switched]:
+        """Back to what was live before this generation was published first, by one alias call. Rights and deletions
+        stay as they are now; no gate is asked, since what was live is what is wanted back."""
+        with self._working("switch", corpus, "rollback", progress, job) as work:
+            self._lifecycle.settle(corpus)
+            live = switch.live_generation(self.engine, corpus)
+            if live is None:
+                raise BuildRefused(f"Corpus {corpus!r} has no live generation to roll back from.")
+            if work.took_over("rollback", to=live):
+                # Killed after its alias call: once more would be one too far.
+                return self._lifecycle.manifest(live), switch.Switched(live, None, False)
+            before = self._lifecycle.manifest(live).replaced
+            if before is None or before not in self.engine.generations.names(corpus):
+                raise BuildRefused(
+                    f"{live} replaced no generation that still exists; there is nothing to go back to."
+                )
+            manifest = self._lifecycle.manifest(before)
+            if manifest.processors.embedder != self.embedder.identity:
+                raise BuildRefused(
+                    f"{before} was built with {manifest.processors.embedder}, this service runs "
+                    f"{self.embedder.identity}; start it with that embedder to go back."
+                )
+            work.progress("rights", 0, 1)
+            self._align(manifest)
+            touched = rights.changed_since(self.engine, manifest.documents, corpus, manifest.created_at)
+            manifest, switched = self._switched(manifest, work, remember=False)
+            return manifest, replace(switched, withdrawn=touched.withdrawn, rights_changed=touched.changed)
+
+    def _switched(
+        self, manifest: Manifest, work: Work, *, remember: bool
+    ) -> tuple[Manifest, switch.Switched]:
+        """The one alias call, between the notes that let a rerun find out what it did."""
+        generation = _generation(manifest)
+        before = switch.live_generation(self.engine, manifest.corpus, among_several=True)
+        if remember and before is not None and before != manifest.generation:
+            manifest = self._lifecycle.note(manifest, replaced=before)
+        work.keep({"from": before, "to": manifest.generation})
+        work.still_ours()
+        switched = switch.switch_to(self.engine, generation)
+        settled = {m.generation: m for m in self._lifecycle.settle(manifest.corpus)}
+        return settled[manifest.generation], switched
+
+    def prune(
+        self, corpus: str, *, keep: int, dry_run: bool, window_h: float = 0, job: Job | None = None
+    ) -> tuple[str, ...]:
+        """Drops failed generations and those that were live, except the `keep` newest and what was live within the
+        last `window_h` hours. Never one that is live, ready, or being built. Returns their names."""
+        with self._working("switch", corpus, "prune", quiet, job):
+            manifests = self._lifecycle.settle(corpus)
+            going = switch.prunable(manifests, keep, window_h, now())
+            if not dry_run:
+                for manifest in going:
+                    self._lifecycle.drop(manifest)
+            return tuple(manifest.generation for manifest in going)
 
     # ── shared by the steps ─────────────────────────────────────────────────────────────────────────────
 
-    def _manifest(self, generation_name: str) -> Manifest:
-        manifest = self.engine.builds.get(generation_name)
-        if manifest is None:
-            raise InvalidInput(
-                f"There is no generation {generation_name!r}; `attest generations` lists them."
+    @property
+    def _lifecycle(self) -> Lifecycle:
+        return Lifecycle(self.engine, self.who)
+
+    @property
+    def _filling(self) -> Filling:
+        return Filling(self.engine, self.embedder, self.chunker)
+
+    def _working(
+        self, slot: Slot, corpus: str, kind: str, progress: Progress, job: Job | None
+    ) -> AbstractContextManager[Work]:
+        desk = Desk(self.engine.jobs, self.who)
+        return desk.working(slot, job or new_job(check_corpus_name(corpus), kind, self.who), progress)
+
+    def _candidate(self, corpus: str, name: str | None, manifests: Sequence[Manifest]) -> Manifest:
+        """The generation to publish: the named one, else the newest that is ready or, after it was, live."""
+        if name is None:
+            finished = [m for m in manifests if m.state in ("ready", "live")]
+            if not finished:
+                raise BuildRefused(
+                    f"Corpus {corpus!r} has no generation that is ready; make one with `attest build`."
+                )
+            return finished[-1]
+        manifest = self._lifecycle.manifest(name)
+        if manifest.corpus != corpus or manifest.state not in ("ready", "live", "retained"):
+            raise BuildRefused(
+                f"{manifest.generation} is {manifest.state} and belongs to {manifest.corpus!r}."
             )
         return manifest
-
-    def _newest_ready(self, corpus: str) -> Manifest:
-        ready = [m for m in self.engine.builds.scan(corpus) if m.state == "ready"]
-        if not ready:
-            raise BuildRefused(
-                f"Corpus {corpus!r} has no generation that is ready; make one with `attest build`."
-            )
-        return ready[-1]
-
-    def _advance(self, manifest: Manifest, **changes: Any) -> Manifest:
-        changed = replace(manifest, updated_at=_now(), updated_by=self.who, **changes)
-        try:
-            return self.engine.builds.write(changed)
-        except Conflict as error:
-            raise Conflict(
-                f"Somebody else is working on {manifest.generation}; look with `attest generations`."
-            ) from error
-
-
-def _related(cut: list[indexing.CutDocument]) -> tuple[list[indexing.CutDocument], dict[str, float]]:
-    """The documents with what only a look at all of them tells: where their chunks point, and what repeats them."""
-    chunks = clusters.clustered(links.linked([(one.document, one.chunks) for one in cut]))
-    related = [replace(one, chunks=tuple(own)) for one, own in zip(cut, chunks, strict=True)]
-    return related, links.tally(chunks) | clusters.tally(chunks)
 
 
 def _generation(manifest: Manifest) -> Generation:
@@ -316,11 +378,3 @@ def _generation(manifest: Manifest) -> Generation:
     if generation is None:
         raise BuildRefused(f"{manifest.generation!r} is not the name of a generation.")
     return generation
-
-
-def _batches(items: Sequence[Item]) -> Iterator[Sequence[Item]]:
-    return (items[start : start + _BATCH] for start in range(0, len(items), _BATCH))
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="seconds")

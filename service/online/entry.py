@@ -31,7 +31,8 @@ Event = Callable[[str, str, float], None]
 class Online:
     """The four things a caller can ask for, and whether the path is ready.
 
-    `on_event(kind, name, value)` feeds the metrics: stage times, cache hits, degraded parts.
+    `on_event(kind, name, value)` feeds the metrics: stage times, cache hits, degraded parts. `pinned` is a generation
+    that is asked whatever the aliases say: before it goes live, it is tried so.
     """
 
     story: Story
@@ -42,6 +43,7 @@ class Online:
     request_timeout_s: float
     cache_ttl_s: int
     on_event: Event
+    pinned: Generation | None = None
 
     def answer(self, question: Question, principal: Principal) -> GroundedAnswer:
         """A grounded answer or a structured no-answer.
@@ -130,7 +132,9 @@ class Online:
         return Request(question, analysis, scope_of(principal), pin, epoch, profile, deadline, trace)
 
     def _pin(self, question: Question, principal: Principal) -> Pin:
-        generation = self.story.engine.retrieval.resolve(question.corpus, question.corpus_version)
+        generation = self.pinned or self.story.engine.retrieval.resolve(
+            question.corpus, question.corpus_version
+        )
         if generation is None:
             raise NotFound
         manifest = self.story.engine.builds.get(generation.name)

@@ -10,6 +10,7 @@ from service.adapters.elastic.builds import ElasticBuilds
 from service.adapters.elastic.client import translated
 from service.adapters.elastic.erasing import erase
 from service.adapters.elastic.generations import ElasticGenerations
+from service.adapters.elastic.jobs import ElasticJobs
 from service.adapters.elastic.registry import ElasticRegistry
 from service.adapters.elastic.retrieval import ElasticRetrieval
 from service.adapters.elastic.system import SystemIndices
@@ -35,6 +36,7 @@ def assemble(client: Elasticsearch, prefix: str) -> Engine:
         generations=ElasticGenerations(client, prefix),
         retrieval=ElasticRetrieval(client, prefix),
         builds=ElasticBuilds(system),
+        jobs=ElasticJobs(system),
         traces=ElasticTraces(system),
         ready=lambda: {NAME: _state(client)},
         erase=lambda: erase(system),

@@ -11,6 +11,7 @@ from service.adapters.embedded.audit import EmbeddedAudit
 from service.adapters.embedded.builds import EmbeddedBuilds
 from service.adapters.embedded.folders import Folders
 from service.adapters.embedded.generations import EmbeddedGenerations
+from service.adapters.embedded.jobs import EmbeddedJobs
 from service.adapters.embedded.registry import EmbeddedRegistry
 from service.adapters.embedded.retrieval import EmbeddedRetrieval
 from service.adapters.embedded.traces import EmbeddedTraces
@@ -32,6 +33,7 @@ def assemble(root: Path, prefix: str) -> Engine:
         generations=EmbeddedGenerations(folders),
         retrieval=EmbeddedRetrieval(folders),
         builds=EmbeddedBuilds(folders.stores),
+        jobs=EmbeddedJobs(folders.stores),
         traces=EmbeddedTraces(folders.stores),
         ready=lambda: {NAME: _state(folders)},
         erase=lambda: _erase(folders),

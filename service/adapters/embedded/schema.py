@@ -28,6 +28,14 @@ STORES = (
             corpus TEXT NOT NULL, document_id TEXT NOT NULL, sequence INTEGER NOT NULL, record TEXT NOT NULL,
             PRIMARY KEY (corpus, document_id, sequence)) WITHOUT ROWID""",
     ),
+    (
+        """CREATE TABLE job (
+            job_id TEXT PRIMARY KEY, corpus TEXT NOT NULL, created_at TEXT NOT NULL,
+            record TEXT NOT NULL, mark INTEGER NOT NULL)""",
+        """CREATE TABLE lease (
+            corpus TEXT NOT NULL, slot TEXT NOT NULL, record TEXT NOT NULL, mark INTEGER NOT NULL,
+            PRIMARY KEY (corpus, slot)) WITHOUT ROWID""",
+    ),
 )
 
 # `place` is a chunk's row in the vectors file and its number in the BM25 index, in the order of chunk ids;

@@ -1,0 +1,85 @@
+"""Where a generation stands: building → validating → ready → live → retained → pruned, or failed.
+
+Each transition is one compare-and-set write of the manifest, with who, when and why. What the aliases say comes first:
+a process may end between the alias call and its note, and the note is then made good by whoever comes next.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from service.domain.generations import TRANSITIONS, Generation, Manifest, State, live_alias
+from service.domain.ports import Engine
+from service.errors import BuildRefused, Conflict, InvalidInput
+
+
+@dataclass(frozen=True, slots=True)
+class Lifecycle:
+    engine: Engine
+    who: str
+
+    def manifest(self, generation_name: str) -> Manifest:
+        """Raises InvalidInput when there is none of that name."""
+        manifest = self.engine.builds.get(generation_name)
+        if manifest is None:
+            raise InvalidInput(
+                f"There is no generation {generation_name!r}; `attest generations` lists them."
+            )
+        return manifest
+
+    def begin(self, manifest: Manifest) -> Manifest:
+        return self._write(manifest, manifest.state, "")
+
+    def move(self, manifest: Manifest, state: State, reason: str = "", **changes: Any) -> Manifest:
+        """To another state. Raises BuildRefused where no way leads there, Conflict when somebody else was first."""
+        if state not in TRANSITIONS[manifest.state]:
+            raise BuildRefused(f"{manifest.generation} is {manifest.state}; it cannot become {state}.")
+        return self._write(replace(manifest, state=state, reason=reason, **changes), state, reason)
+
+    def note(self, manifest: Manifest, **changes: Any) -> Manifest:
+        """More about a generation that stays where it is."""
+        return self._put(replace(manifest, updated_at=now(), updated_by=self.who, **changes))
+
+    def settle(self, corpus: str) -> list[Manifest]:
+        """Brings the manifests in line with the aliases; the corpus's manifests, oldest first."""
+        behind = self.engine.generations.aliases(corpus).get(live_alias(self.engine.prefix, corpus), ())
+        return [self._settled(manifest, behind) for manifest in self.engine.builds.scan(corpus)]
+
+    def abandoned(self, corpus: str) -> list[Manifest]:
+        """Builds whose process ended half way. Only the holder of the build lease may ask: it has the only live one."""
+        return [m for m in self.engine.builds.scan(corpus) if m.state in ("building", "validating")]
+
+    def drop(self, manifest: Manifest) -> Manifest:
+        """Removes the index, then says so; killed between the two, it is simply done again."""
+        if (generation := Generation.parse(manifest.generation)) is not None:
+            self.engine.generations.drop(generation)
+        return self.move(manifest, "pruned", manifest.reason)
+
+    def _settled(self, manifest: Manifest, behind: Sequence[str]) -> Manifest:
+        on_alias = manifest.generation in behind
+        if on_alias and manifest.state in ("ready", "retained"):
+            return self.move(manifest, "live", "the alias says so")
+        if not on_alias and manifest.state == "live" and behind:
+            return self.move(manifest, "retained", f"{behind[0]} is live")
+        return manifest
+
+    def _write(self, manifest: Manifest, state: State, reason: str) -> Manifest:
+        step = {"state": state, "at": now(), "who": self.who} | ({"reason": reason} if reason else {})
+        return self._put(
+            replace(manifest, history=[*manifest.history, step], updated_at=now(), updated_by=self.who)
+        )
+
+    def _put(self, manifest: Manifest) -> Manifest:
+        try:
+            return self.engine.builds.write(manifest)
+        except Conflict as error:
+            raise Conflict(
+                f"Somebody else is working on {manifest.generation}; look with `attest generations`."
+            ) from error
+
+
+def now() -> str:
+    return datetime.now(UTC).isoformat(timespec="seconds")
