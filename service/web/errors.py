@@ -12,6 +12,7 @@ from werkzeug.exceptions import HTTPException, MethodNotAllowed
 from service.errors import (
     AttestError,
     BuildRefused,
+    Cancelled,
     Conflict,
     InvalidInput,
     NotFound,
@@ -29,6 +30,7 @@ _STATUS: tuple[tuple[type[AttestError], int], ...] = (
     (NotFound, 404),
     (Conflict, 409),
     (BuildRefused, 409),
+    (Cancelled, 409),
     (InvalidInput, 400),
     (RateLimited, 429),
     (TooBusy, 429),

@@ -49,6 +49,7 @@ CASES = [
     (errors.NotFound(), 404, "NOT_FOUND"),
     (errors.Conflict("Somebody wrote first."), 409, "CONFLICT"),
     (errors.BuildRefused("The build was refused."), 409, "BUILD_REFUSED"),
+    (errors.Cancelled("An operator stopped it."), 409, "CANCELLED"),
     (errors.Unavailable("The engine is down."), 503, "UNAVAILABLE"),
     (errors.DeadlineExceeded("The time is spent."), 503, "DEADLINE_EXCEEDED"),
     (errors.GenerationGone("Pruned meanwhile, ask again."), 503, "GENERATION_GONE"),
