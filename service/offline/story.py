@@ -24,7 +24,7 @@ from service.domain.generations import Generation, Manifest, Processors, check_c
 from service.domain.jobs import Job, Slot
 from service.domain.ports import Embedder, Engine, IndexSettings
 from service.domain.sources import ParsedDocument, Selection, SourceItem
-from service.errors import AttestError, BuildRefused
+from service.errors import AttestError, BuildRefused, Conflict
 from service.offline import rights
 from service.offline.filling import Filling
 from service.offline.generations import identity, switch
@@ -180,7 +180,8 @@ class Offline:
             self.engine.generations.create(generation, self.index)
             filled = self._filling.fill(manifest, generation, entries, work.progress)
             for abandoned in left:
-                self._lifecycle.drop(abandoned)
+                with suppress(Conflict):  # A prune was here meanwhile.
+                    self._lifecycle.drop(abandoned)
             manifest = self._lifecycle.note(
                 manifest,
                 chunks=filled.chunks,
