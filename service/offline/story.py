@@ -325,7 +325,7 @@ class Offline:
         work.keep({"from": before, "to": manifest.generation})
         work.still_ours()
         switched = switch.switch_to(self.engine, generation)
-        settled = {m.generation: m for m in self._lifecycle.settle(manifest.corpus)}
+        settled = {m.generation: m for m in self._lifecycle.settle(manifest.corpus, "")}
         return settled[manifest.generation], switched
 
     def prune(

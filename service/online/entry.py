@@ -15,7 +15,7 @@ from service.domain.answers import GroundedAnswer, Question, SearchResult, Sourc
 from service.domain.generations import Generation, Pin
 from service.domain.ports import Cache
 from service.domain.rights import Principal
-from service.errors import AttestError, GenerationGone, NotFound, Unavailable
+from service.errors import AttestError, GenerationGone, InvalidInput, Misconfigured, NotFound, Unavailable
 from service.online import caching, present, rights, sources
 from service.online.deadline import Deadline
 from service.online.question import analyse, forbidden
@@ -103,13 +103,14 @@ class Online:
         return {**self.story.engine.ready(), "cache": cache}
 
     def _begin(self, question: Question, principal: Principal) -> Request:
-        profile = self.load_profile(question.profile or self.default_profile)
+        asked_for = self.load_profile(question.profile) if question.profile else None
         trace = Recorder(uuid.uuid4().hex)
         deadline = Deadline.after(self.request_timeout_s)
         with trace.stage("pin"):
             # Before anything is found: a result may be older than the rights of its time, never newer.
             epoch = self.story.engine.registry.epoch()
             pin = self._pin(question, principal)
+        profile = asked_for or self._tuned_profile(pin)
         with trace.stage("analyse") as stage:
             analysis = analyse(question.text)
             stage.detail = {
@@ -145,6 +146,14 @@ class Online:
                 "The live generation does not fit this service; an operator runs `attest doctor`."
             )
         return Pin(generation, manifest)
+
+    def _tuned_profile(self, pin: Pin) -> RankingProfile:
+        """The profile the corpus had when the generation was built, so that a switch brings the one tuned for it."""
+        name = str(pin.manifest.corpus_profile.get("profile") or self.default_profile)
+        try:
+            return self.load_profile(name)
+        except InvalidInput as error:
+            raise Misconfigured(f"The live generation's ranking profile {name!r} is not there.") from error
 
     def _require_visible(self, generation: Generation | None, principal: Principal) -> None:
         """Raises NotFound where the principal may see nothing of the generation, or it is gone."""

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from service.access.policy import normalise_name
 from service.domain.generations import check_corpus_name
 from service.errors import InvalidInput
+from service.profiles.ranking import profile_names
 
 FILE = "corpus.toml"
 
@@ -51,6 +52,17 @@ class CorpusProfile(BaseModel):
         description="Rights of documents without a rule of their own; without it such documents are refused.",
     )
     out_of_scope: tuple[OutOfScopeRule, ...] = ()
+    profile: str = Field(
+        "",
+        description="Ranking profile of questions that name none. It goes live, and back, with the generation.",
+    )
+
+    @field_validator("profile")
+    @classmethod
+    def _known(cls, value: str) -> str:
+        if value and value not in profile_names():
+            raise ValueError(f"there is no ranking profile {value!r}; known: {', '.join(profile_names())}")
+        return value
 
     @field_validator("name")
     @classmethod

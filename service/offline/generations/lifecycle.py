@@ -43,10 +43,10 @@ class Lifecycle:
         """More about a generation that stays where it is."""
         return self._put(replace(manifest, updated_at=now(), updated_by=self.who, **changes))
 
-    def settle(self, corpus: str) -> list[Manifest]:
+    def settle(self, corpus: str, why: str = "the alias says so") -> list[Manifest]:
         """Brings the manifests in line with the aliases; the corpus's manifests, oldest first."""
         behind = self.engine.generations.aliases(corpus).get(live_alias(self.engine.prefix, corpus), ())
-        return [self._settled(manifest, behind) for manifest in self.engine.builds.scan(corpus)]
+        return [self._settled(manifest, behind, why) for manifest in self.engine.builds.scan(corpus)]
 
     def abandoned(self, corpus: str) -> list[Manifest]:
         """Builds whose process ended half way. Only the holder of the build lease may ask: it has the only live one."""
@@ -58,12 +58,12 @@ class Lifecycle:
             self.engine.generations.drop(generation)
         return self.move(manifest, "pruned", manifest.reason)
 
-    def _settled(self, manifest: Manifest, behind: Sequence[str]) -> Manifest:
+    def _settled(self, manifest: Manifest, behind: Sequence[str], why: str) -> Manifest:
         on_alias = manifest.generation in behind
         if on_alias and manifest.state in ("ready", "retained"):
-            return self.move(manifest, "live", "the alias says so")
+            return self.move(manifest, "live", why)
         if not on_alias and manifest.state == "live" and behind:
-            return self.move(manifest, "retained", f"{behind[0]} is live")
+            return self.move(manifest, "retained", why)
         return manifest
 
     def _write(self, manifest: Manifest, state: State, reason: str) -> Manifest:

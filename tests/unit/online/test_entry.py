@@ -12,6 +12,7 @@ import pytest
 from service.bootstrap import Services, build
 from service.cli.shared import principal
 from service.domain.answers import ClaimFault, GroundedAnswer, Question, Reason
+from service.errors import Misconfigured
 from service.online.answering.extractive import AnswerRequest, Proposal, propose
 from service.online.entry import Online
 from service.profiles.corpus import CorpusProfile
@@ -141,3 +142,35 @@ def test_a_bypass_request_is_refused_before_anything_is_searched(online: Online)
     stages = [s["stage"] for s in online.read_trace(READER, answer.trace_id)["stages"]]
     assert "legs" not in stages
     assert "rules" in stages
+
+
+def test_the_profile_goes_with_the_generation_that_was_built_for_it(
+    services: Services, online: Online
+) -> None:
+    default, tuned = online.load_profile("default"), online.load_profile("default")
+    tuned = tuned.model_copy(update={"name": "tuned"})
+    both = replace(online, load_profile={"default": default, "tuned": tuned}.__getitem__)
+    engine, builds = services.engine, services.engine.builds
+
+    class Tuned:
+        """The builds port, as if the corpus had named a profile when the generation was built."""
+
+        def get(self, name: str) -> Any:
+            manifest = builds.get(name)
+            return manifest and replace(
+                manifest, corpus_profile={**manifest.corpus_profile, "profile": "tuned"}
+            )
+
+    story = replace(both.story, engine=replace(engine, builds=Tuned()))  # type: ignore[arg-type]
+    assert ask(both).profile == default.identity
+    assert ask(replace(both, story=story)).profile == tuned.identity
+    named = Question("q", "How long is the warranty period?", "handbook", profile="default")
+    assert replace(both, story=story).answer(named, READER).profile == default.identity
+
+
+def test_a_generation_whose_profile_is_gone_is_a_fault_of_ours_not_of_the_question(
+    services: Services, online: Online
+) -> None:
+    broken = replace(online, default_profile="gone")
+    with pytest.raises(Misconfigured, match="gone"):
+        ask(broken)
