@@ -1,15 +1,22 @@
-"""Evaluation cases: one JSON line each, strict, so that a misspelt field is an error and not a silent default."""
+"""Evaluation cases: one JSON line each, strict, so that a misspelt field is an error and not a silent default.
+
+The first line may say which set the cases are of: `{"caseSet": "handbook", "version": 2}`.
+"""
 
 from __future__ import annotations
 
+import hashlib
+import json
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
 
 from service.domain.answers import Reason
 from service.errors import InvalidInput
+from service.evaluation.splits import Split
 
 
 class _Model(BaseModel):
@@ -66,18 +73,70 @@ class Case(_Model):
         return frozenset().union(*(claim.documents() for claim in self.required_claims))
 
 
+class _Head(_Model):
+    case_set: str = Field(min_length=1)
+    version: int = Field(ge=1)
+    split: Split | None = None
+    rule: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class CaseSet:
+    """Cases with what tells them from others. `sha256` is over the cases as they stand in the file, whatever version
+    it claims; without a first line that names the set it is the file's name, and the version is None."""
+
+    name: str
+    version: int | None
+    split: Split | None
+    sha256: str
+    cases: tuple[Case, ...]
+
+
 def load_cases(path: Path) -> tuple[Case, ...]:
     """Cases of a JSONL file. Raises InvalidInput naming file, line and field of the first that does not hold."""
-    cases = []
+    return load_case_set(path).cases
+
+
+def load_case_set(path: Path) -> CaseSet:
+    """A JSONL file of cases, with or without a first line that names the set. Raises like `load_cases`."""
+    head: _Head | None = None
+    cases: list[Case] = []
+    digest = hashlib.sha256()
+    seen: dict[str, int] = {}
     for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         if not line.strip():
             continue
-        try:
-            cases.append(Case.model_validate_json(line))
-        except ValidationError as error:
-            first = error.errors()[0]
-            where = ".".join(map(str, first["loc"])) or "line"
-            raise InvalidInput(f"{path.name}:{number}: {where}: {first['msg']}") from None
+        if not cases and head is None and _is_head(line):
+            head = _read(_Head, line, f"{path.name}:{number}")
+            continue
+        case = _read(Case, line, f"{path.name}:{number}")
+        if case.case_id in seen:
+            first = seen[case.case_id]
+            raise InvalidInput(f"{path.name}:{number}: caseId: {case.case_id!r} is that of line {first}")
+        seen[case.case_id] = number
+        digest.update(line.strip().encode() + b"\n")
+        cases.append(case)
     if not cases:
         raise InvalidInput(f"{path.name} holds no cases.")
-    return tuple(cases)
+    name, version, split = (head.case_set, head.version, head.split) if head else (path.stem, None, None)
+    return CaseSet(name, version, split, digest.hexdigest(), tuple(cases))
+
+
+_Line = TypeVar("_Line", bound=_Model)
+
+
+def _read(kind: type[_Line], line: str, where: str) -> _Line:
+    try:
+        return kind.model_validate_json(line)
+    except ValidationError as error:
+        first = error.errors()[0]
+        field = ".".join(map(str, first["loc"])) or "line"
+        raise InvalidInput(f"{where}: {field}: {first['msg']}") from None
+
+
+def _is_head(line: str) -> bool:
+    try:
+        entry = json.loads(line)
+    except ValueError:
+        return False
+    return isinstance(entry, dict) and "caseSet" in entry
