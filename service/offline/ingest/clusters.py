@@ -12,9 +12,12 @@ results by it could show that something hidden is there. `online/fusion.py` coll
 from __future__ import annotations
 
 import hashlib
+import heapq
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from math import ceil
+from zlib import crc32
 
 from rensa import RMinHash, RMinHashLSH
 
@@ -45,10 +48,14 @@ _NUMBER = re.compile(
     r"|first|second|third|\w+th|once|twice|thrice|half|double|triple|quarter|both|single|dozen)\b(?:[\s-](?:an?\s)?\w+)?",
     re.I,
 )
+_NEGATING = "不没未无非勿别莫毋否禁免缺"
 _NEGATION = re.compile(
-    rf"[^\W\d_a-z]{{0,2}}[不没未无非勿别莫毋否禁免缺][^\W\d_a-z]{{0,2}}|(?:{EN_NEGATORS.pattern})\s*\w*|n't\b"
+    rf"[^\W\d_a-z]{{0,2}}[{_NEGATING}][^\W\d_a-z]{{0,2}}|(?:{EN_NEGATORS.pattern})\s*\w*|n't\b"
 )
 _RATE = re.compile(r"每[^\W\d_a-z]{1,2}|\b(?:per|each|every|hourly|daily|weekly|monthly|yearly)\b(?:\s\w+)?")
+_NOT_DIGIT = re.compile(r"\D+")
+_NOT_NEGATING = re.compile(rf"[^{_NEGATING}]+")
+_ROUNDING = 1e-6
 _WORD = re.compile(r"[a-zμωå°℃%‰$€£¥²³]+(?:/[a-z]+)?", re.I)
 _BRACKETED = re.compile(
     r"[(（\[【]\s?([^()（）\[\]【】\s]{1,8})\s?[)）\]】]|(?:单位|\bunits?)\s*[:：]\s*([^\s,，;；|)）]+)", re.I
@@ -58,12 +65,11 @@ _BRACKETED = re.compile(
 def clustered(documents: Sequence[Sequence[Chunk]]) -> list[list[Chunk]]:
     """The chunks with their clusters, in the same order. A chunk that nothing repeats has none."""
     by_identity: dict[str, list[Chunk]] = {}
-    for own in documents:
-        for chunk in own:
-            whole = f"{chunk.search_prefix}\n{chunk.text}"
-            # Of code, every character says something.
-            said = _hash(_SPACE.sub(" ", whole)) if chunk.kind == "code" else identity(whole)
-            by_identity.setdefault(said, []).append(chunk)
+    for chunk in _perhaps_repeated([chunk for own in documents for chunk in own]):
+        whole = f"{chunk.search_prefix}\n{chunk.text}"
+        # Of code, every character says something.
+        said = _hash(_SPACE.sub(" ", whole)) if chunk.kind == "code" else identity(whole)
+        by_identity.setdefault(said, []).append(chunk)
     names: dict[str, str] = {}
     for said, group in by_identity.items():
         if len(group) > 1:
@@ -96,6 +102,31 @@ def identity(text: str) -> str:
         (f"{place}{side}" for place, pair in enumerate(ANTONYMS) for side in (0, 1) if pair[side].search(folded)),
     )  # fmt: skip
     return _hash("\x1e".join("\x1f".join(part) for part in parts))
+
+
+def _perhaps_repeated(chunks: Sequence[Chunk]) -> list[Chunk]:
+    """All but chunks that certainly nothing repeats: an identity takes long to find out, and most chunks are alone.
+
+    Digits and signs of negation are all part of an identity, in their order. Two sets that share SIMILAR of their
+    members have one in common among the first few of each, in any order that is the same for both (prefix filter).
+    """
+    first: dict[tuple[str, ...], int] = {}
+    perhaps: set[int] = set()
+    for place, chunk in enumerate(chunks):
+        text = _text(chunk)
+        said = "code" if chunk.kind == "code" else "", _NOT_DIGIT.sub("", text), _NOT_NEGATING.sub("", text)
+        shingles = _shingles(text)
+        few = len(shingles) - ceil(len(shingles) * SIMILAR - _ROUNDING) + 1
+        for shingle in heapq.nsmallest(few, shingles, key=_scattered):
+            earlier = first.setdefault((*said, shingle), place)
+            if earlier != place:
+                perhaps |= {earlier, place}
+    return [chunks[place] for place in sorted(perhaps)]
+
+
+def _scattered(shingle: str) -> int:
+    """An order in which what many texts share does not come first."""
+    return crc32(shingle.encode("utf-8", "surrogatepass"))
 
 
 def _named(said: str, group: Sequence[Chunk]) -> dict[str, str]:

@@ -10,6 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from service.domain.documents import Chunk
+from service.offline.ingest import clusters
 from service.offline.ingest.chunking import Chunker
 from service.offline.ingest.clusters import clustered, identity, tally
 from tests.unit.offline.material import PLAIN, parsed
@@ -130,3 +131,26 @@ def test_the_order_of_documents_decides_nothing() -> None:
 
 def test_a_cluster_keeps_its_name_in_another_build() -> None:
     assert clusters_of(LONG, LONG)[0] == clusters_of("别的事情。", LONG, LONG)[1]
+
+
+def test_nothing_that_is_repeated_is_passed_over(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is looked at closely gives the same clusters as looking at everything."""
+    pieces = st.sampled_from(["不", "3", "12", " ", "\n", "无", "無", "３", "每天", "not ", "A", "x", "，"])
+    edits = st.lists(st.tuples(st.integers(0, len(LONG)), pieces), max_size=4)
+
+    @settings(max_examples=200, deadline=None)
+    @given(st.lists(edits, min_size=2, max_size=6))
+    def holds(many: list[list[tuple[int, str]]]) -> None:
+        texts = []
+        for changes in many:
+            text = LONG
+            for at, piece in changes:
+                text = text[:at] + piece + text[at:]
+            texts.append(text)
+        documents = chunks_of(*texts)
+        quick = clustered(documents)
+        with monkeypatch.context() as patched:
+            patched.setattr(clusters, "_perhaps_repeated", lambda chunks: chunks)
+            assert clustered(documents) == quick
+
+    holds()
