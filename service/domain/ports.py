@@ -220,6 +220,10 @@ class Traces(Protocol):
 
     def get(self, trace_id: str) -> dict[str, Any] | None: ...
 
+    def citing(self, corpus: str, most: int) -> list[dict[str, Any]]:
+        """Records of this corpus with citations in their `outcome`, the newest first; sees every finished write."""
+        ...
+
 
 class Cache(Protocol):
     """Bytes by key. A cache that is down answers None and drops writes; it never raises."""

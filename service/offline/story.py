@@ -27,17 +27,19 @@ from service.domain.sources import ParsedDocument, Selection, SourceItem
 from service.errors import AttestError, BuildRefused, Conflict
 from service.offline import rights
 from service.offline.filling import Filling
-from service.offline.generations import identity, switch
+from service.offline.generations import gates, identity, switch
 from service.offline.generations.checks import CheckResult, faults, run_checks
-from service.offline.generations.gates import Force, GateResult, Trial, judged, standing_gates
+from service.offline.generations.gates import Force, GateResult, Trial, without_withdrawn
 from service.offline.generations.lifecycle import Lifecycle, now
+from service.offline.generations.sampling import Sample
 from service.offline.ingest.chunking import Chunker
 from service.offline.ingest.parsing import parse, parser_versions
 from service.offline.ingest.report import IngestReport
 from service.offline.ingest.sources import EVERYTHING
 from service.offline.intake import Intake, Progress
 from service.offline.work import Desk, Work, new_job
-from service.profiles.corpus import CorpusProfile
+from service.profiles.corpus import CorpusProfile, kept_with_generation
+from service.profiles.gates import gates_of
 from service.text.analysis import ANALYZER_VERSION
 
 
@@ -100,7 +102,7 @@ class Offline:
             return self._checked(manifest)
 
     def is_current(self, generation_name: str) -> bool:
-        """Whether a new build would have the same corpusVersion and the same corpus profile."""
+        """Whether a new build would have the same corpusVersion and the same corpus profile (gates aside)."""
         manifest = self._lifecycle.manifest(generation_name)
         documents = {
             e.document_id: e.current_version
@@ -109,7 +111,8 @@ class Offline:
         }
         return (
             identity.corpus_version(documents, self._processors()) == manifest.corpus_version
-            and self.engine.registry.corpus_profile(manifest.corpus) == manifest.corpus_profile
+            and kept_with_generation(self.engine.registry.corpus_profile(manifest.corpus) or {})
+            == manifest.corpus_profile
         )
 
     def _processors(self) -> Processors:
@@ -152,7 +155,7 @@ class Offline:
             chunks_per_document={},
             dimension=self.embedder.dimension,
             vector_index=self.index.vector_index,
-            corpus_profile=profile,
+            corpus_profile=kept_with_generation(profile),
             created_at=now(),
             updated_at=now(),
             updated_by=self.who,
@@ -197,7 +200,10 @@ class Offline:
 
     def _checked(self, manifest: Manifest) -> Manifest:
         try:
-            results = self._integrity(manifest)
+            registry = self._align(manifest)  # Rights may have changed since the build read them.
+            chunks = self.engine.generations.scan(_generation(manifest), vectors=True)
+            current = without_withdrawn(manifest, registry)
+            results = run_checks(current, chunks, self.engine.archive.get_many, registry)
         except AttestError as error:
             self._failed(manifest, error.message)
             raise
@@ -220,36 +226,47 @@ class Offline:
         """The integrity checks of a generation, every chunk of it, against archive and registry as they are now."""
         manifest = self._lifecycle.manifest(generation_name)
         registry = {entry.document_id: entry for entry in self.engine.registry.scan(manifest.corpus)}
-        chunks = self.engine.generations.scan(_generation(manifest), vectors=True)
-        return run_checks(manifest, chunks, self.engine.archive.get_many, registry)
+        return self._integrity(manifest, registry)
 
     def gate(self, corpus: str, generation_name: str | None) -> tuple[Manifest, list[GateResult]]:
         """What a publish would look at, each with number and limit; nothing is switched."""
         manifest = self._candidate(corpus, generation_name, self._lifecycle.settle(corpus))
         return manifest, self._gates(manifest)
 
-    def _integrity(self, manifest: Manifest) -> list[CheckResult]:
-        """Rights may have changed since the build read them: bring them in line first, deletions included."""
-        registry = self._align(manifest)
-        left = {d: v for d, v in manifest.documents.items() if d in registry and not registry[d].deleted}
-        counts = {d: count for d, count in manifest.chunks_per_document.items() if d in left}
-        current = replace(manifest, documents=left, chunks_per_document=counts, chunks=sum(counts.values()))
-        chunks = self.engine.generations.scan(_generation(manifest), vectors=True)
-        return run_checks(current, chunks, self.engine.archive.get_many, registry)
+    def _integrity(self, manifest: Manifest, registry: Mapping[str, RegistryEntry]) -> list[CheckResult]:
+        """What every chunk must be, and of a sample, whether it is what would be made of its document now."""
+        sample = Sample(manifest)
+        chunks = sample.watching(self.engine.generations.scan(_generation(manifest), vectors=True))
+        results = run_checks(manifest, chunks, self.engine.archive.get_many, registry)
+        cut = (self._filling.version, self.chunker.cut)
+        return [*results, sample.check(self.engine.archive.get_many, cut, self.embedder)]
 
     def _align(self, manifest: Manifest) -> dict[str, RegistryEntry]:
-        for entry in rights.pending(self.engine, manifest.corpus):
-            rights.finish(self.engine, entry)
-        registry = {entry.document_id: entry for entry in self.engine.registry.scan(manifest.corpus)}
+        registry = self._registered(manifest.corpus)
         rights.align(self.engine, _generation(manifest), registry)
         return registry
+
+    def _registered(self, corpus: str) -> dict[str, RegistryEntry]:
+        """The registry, once every change of rights has reached the chunks."""
+        for entry in rights.pending(self.engine, corpus):
+            rights.finish(self.engine, entry)
+        return {entry.document_id: entry for entry in self.engine.registry.scan(corpus)}
 
     def _gates(self, manifest: Manifest) -> list[GateResult]:
         live = switch.live_generation(self.engine, manifest.corpus, among_several=True)
         before = self.engine.builds.get(live) if live and live != manifest.generation else None
-        results = standing_gates(manifest, before, self._integrity(manifest))
+        # Changes of rights reach every generation by themselves: one that is not as registered is not mended here.
+        registry = self._registered(manifest.corpus)
+        manifest = without_withdrawn(manifest, registry)
+        results = gates.standing_gates(
+            manifest,
+            without_withdrawn(before, registry) if before else None,
+            self._integrity(manifest, registry),
+            gates_of(self.engine.registry.corpus_profile(manifest.corpus)),
+            self._processors(),
+        )
         # Nothing is asked of a generation that is not whole or shows what it may not.
-        if self.trial is not None and all(result.passed for result in results):
+        if self.trial is not None and all(result.passed or result.may_be_forced for result in results):
             results += self.trial(manifest, before)
         return results
 
@@ -278,10 +295,10 @@ class Offline:
                 )
             work.progress("gates", 0, 1)
             results = self._gates(manifest)
-            record, refusal = judged(results, force, self.who)
-            manifest = self._lifecycle.note(manifest, gates=record)
-            if refusal:
-                raise BuildRefused(f"{manifest.generation} may not go live: {refusal}. What is live stays.")
+            judgement = gates.judged(results, force, self.who)
+            manifest = self._lifecycle.note(manifest, judgement.remark, gates=judgement.record)
+            if judgement.refusal:
+                raise BuildRefused(f"{manifest.generation} may not go live: {judgement.refusal}.")
             return self._switched(manifest, work, remember=True)
 
     def rollback(

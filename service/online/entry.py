@@ -20,7 +20,7 @@ from service.online import caching, present, rights, sources
 from service.online.deadline import Deadline
 from service.online.question import analyse, forbidden
 from service.online.story import Request, Story, snapshot
-from service.online.tracing import Recorder
+from service.online.tracing import Recorder, cited
 from service.profiles.ranking import RankingProfile
 from service.profiles.rules import bypass_identity
 
@@ -63,6 +63,7 @@ class Online:
             "reason": answer.reason,
             "fault": answer.fault,
             "selected": selected,
+            "citations": cited(answer),
         }
         self._finish(request, outcome)
         return answer

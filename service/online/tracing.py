@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
-from service.domain.answers import StageRecord
+from service.domain.answers import GroundedAnswer, StageRecord
 
 
 @dataclass(slots=True)
@@ -72,3 +72,14 @@ class Recorder:
             ],
             "outcome": outcome,
         }
+
+
+def cited(answer: GroundedAnswer) -> list[dict[str, Any]]:
+    """Where an answer's citations point, each once: enough to see later whether they still hold, and no text."""
+    places = dict.fromkeys(
+        (c.document_id, c.document_version, c.span.start, c.span.end, c.quote_sha256)
+        for claim in answer.claims
+        for c in claim.citations
+    )
+    names = ("documentId", "documentVersion", "start", "end", "sha256")
+    return [dict(zip(names, place, strict=True)) for place in places]

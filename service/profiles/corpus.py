@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 from service.access.policy import normalise_name
 from service.domain.generations import check_corpus_name
 from service.errors import InvalidInput
+from service.profiles.gates import GateSettings, with_cases
 from service.profiles.ranking import profile_names
 
 FILE = "corpus.toml"
@@ -56,6 +58,7 @@ class CorpusProfile(BaseModel):
         "",
         description="Ranking profile of questions that name none. It goes live, and back, with the generation.",
     )
+    gates: GateSettings = GateSettings()
 
     @field_validator("profile")
     @classmethod
@@ -83,6 +86,11 @@ class CorpusProfile(BaseModel):
         return self
 
 
+def kept_with_generation(profile: Mapping[str, Any]) -> dict[str, Any]:
+    """What of a stored profile a generation is built under: all but the gates, which are asked as they are now."""
+    return {name: value for name, value in profile.items() if name != "gates"}
+
+
 def read_corpus_profile(folder: Path) -> CorpusProfile | None:
     """The profile in the folder's `corpus.toml`, or None. Raises InvalidInput naming every field at fault, and for
     a file that is nearly called so: its tenant and default rights would be passed over."""
@@ -93,7 +101,9 @@ def read_corpus_profile(folder: Path) -> CorpusProfile | None:
     if near != [FILE] or not path.is_file():
         raise InvalidInput(f"{folder / near[0]}: the corpus profile must be one file called {FILE!r}.")
     try:
-        return CorpusProfile.model_validate(tomllib.loads(path.read_text(encoding="utf-8")))
+        return CorpusProfile.model_validate(
+            with_cases(tomllib.loads(path.read_text(encoding="utf-8")), folder)
+        )
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InvalidInput(f"{path}: {error}") from None
     except ValidationError as error:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import threading
+import time
+from typing import Any
 
 import pytest
 
@@ -210,6 +212,23 @@ def test_a_trace_is_read_back_at_once(engine: Engine) -> None:
     assert engine.traces.get("t-3") is None
     assert engine.traces.get("\ud800") is None
     assert engine.traces.get("") is None
+
+
+def test_records_with_citations_are_found_by_corpus_the_newest_first(engine: Engine) -> None:
+    assert engine.traces.citing(CORPUS, 5) == []
+    place = {"documentId": "doc", "documentVersion": "v1", "start": 0, "end": 4, "sha256": "ab"}
+
+    def record(number: int, corpus: str = CORPUS, **outcome: Any) -> dict[str, Any]:
+        return {"traceId": f"t-{number}", "corpus": corpus, "outcome": outcome}
+
+    kept = [record(number, citations=[place]) for number in range(4)]
+    others = [record(7, "other", citations=[place]), record(8, citations=[]), record(9, error="UNAVAILABLE")]
+    for trace in [*kept[:2], *others, *kept[2:], {}]:
+        engine.traces.save(trace.get("traceId", "empty"), trace)
+        time.sleep(0.002)  # They are ordered by the millisecond.
+    assert engine.traces.citing(CORPUS, 3) == kept[:0:-1]
+    assert engine.traces.citing("other", 3) == others[:1]
+    assert engine.traces.citing("nothing", 3) == []
 
 
 def test_changes_are_kept_once_and_read_in_order(engine: Engine) -> None:

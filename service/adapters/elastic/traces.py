@@ -29,6 +29,8 @@ class ElasticTraces:
         index = self._index_of(now)
         document = {
             "traceId": trace_id,
+            "corpus": record.get("corpus"),
+            "cites": bool((record.get("outcome") or {}).get("citations")),
             "savedAt": now.isoformat(timespec="milliseconds"),
             "trace": text,
         }
@@ -53,6 +55,21 @@ class ElasticTraces:
                 record: dict[str, Any] = json.loads(item["_source"]["trace"])
                 return record
         return None
+
+    def citing(self, corpus: str, most: int) -> list[dict[str, Any]]:
+        indices = f"{self._system.name('traces')}-*"
+        with translated("reading traces"):
+            self._system.client.indices.refresh(index=indices, allow_no_indices=True)
+            answer = self._system.client.search(
+                index=indices,
+                query={"bool": {"filter": [{"term": {"corpus": corpus}}, {"term": {"cites": True}}]}},
+                # An index of an earlier release, or an empty one, may not have the field.
+                sort=[{"savedAt": {"order": "desc", "unmapped_type": "date"}}],
+                size=most,
+                track_total_hits=False,
+                source=["trace"],
+            )
+        return [json.loads(hit["_source"]["trace"]) for hit in answer["hits"]["hits"]]
 
     def _index_of(self, day: datetime) -> str:
         return f"{self._system.name('traces')}-{day:%Y.%m.%d}"

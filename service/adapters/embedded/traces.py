@@ -36,3 +36,12 @@ class EmbeddedTraces:
         with self._stores.reading() as connection:
             row = connection.execute("SELECT record FROM trace WHERE trace_id = ?", (trace_id,)).fetchone()
         return None if row is None else json.loads(row[0])
+
+    def citing(self, corpus: str, most: int) -> list[dict[str, Any]]:
+        with self._stores.reading() as connection:
+            rows = connection.execute(
+                "SELECT record FROM trace WHERE json_extract(record, '$.corpus') = ?"
+                " AND json_array_length(record, '$.outcome.citations') > 0 ORDER BY saved_at DESC, rowid DESC LIMIT ?",
+                (corpus, most),
+            ).fetchall()
+        return [json.loads(record) for (record,) in rows]

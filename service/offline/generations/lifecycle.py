@@ -39,8 +39,10 @@ class Lifecycle:
             raise BuildRefused(f"{manifest.generation} is {manifest.state}; it cannot become {state}.")
         return self._write(replace(manifest, state=state, reason=reason, **changes), state, reason)
 
-    def note(self, manifest: Manifest, **changes: Any) -> Manifest:
-        """More about a generation that stays where it is."""
+    def note(self, manifest: Manifest, remark: str = "", **changes: Any) -> Manifest:
+        """More about a generation that stays where it is; a remark goes into its history."""
+        if remark:
+            return self._write(replace(manifest, **changes), manifest.state, remark)
         return self._put(replace(manifest, updated_at=now(), updated_by=self.who, **changes))
 
     def settle(self, corpus: str, why: str = "the alias says so") -> list[Manifest]:
