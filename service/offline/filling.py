@@ -1,17 +1,19 @@
-"""What a build does with its documents: cut → relate → analyse → embed → write, in batches."""
+"""What a build does with its documents: cut → relate → take over or analyse and embed → write, in
+batches."""
 
 from __future__ import annotations
 
+import itertools
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from service.domain.documents import RegistryEntry
+from service.domain.documents import IndexedChunk, RegistryEntry
 from service.domain.generations import Generation, Manifest
 from service.domain.ports import Embedder, Engine
 from service.errors import BuildRefused
-from service.offline.generations import indexing
+from service.offline.generations import indexing, reuse
 from service.offline.ingest import clusters, links
 from service.offline.ingest.chunking import Chunker
 
@@ -53,27 +55,40 @@ class Filling:
         pairs = [(document, chunk) for document in cut for chunk in document.chunks]
         if not pairs:
             raise BuildRefused("None of the documents has any text to index.")
-        known = indexing.known_vectors(self.engine, manifest)
-        done = reused = 0
+        done = vectors = terms = 0
         refused: list[str] = []
-        for batch in _batches(pairs):
-            texts = [indexing.embedded_text(owner.document.title, chunk) for owner, chunk in batch]
-            vectors, again = indexing.embed(texts, self.embedder, known)
-            triples = ((owner, chunk, vector) for (owner, chunk), vector in zip(batch, vectors, strict=True))
-            report = self.engine.generations.write(
-                generation, indexing.index_chunks(generation, self.version, triples)
-            )
+        for batch in _batches(reuse.lent(self.engine, manifest, pairs)):
+            report = self.engine.generations.write(generation, self._indexed(generation, batch))
             refused += [f"{r.chunk_id}: {r.reason}" for r in report.refused]
-            done, reused = done + len(batch), reused + again
+            done += len(batch)
+            vectors += sum(one.vector is not None for one in batch)
+            terms += sum(one.terms is not None for one in batch)
             progress("build", done, len(pairs))
         if refused:
             raise BuildRefused(
                 f"The engine refused {len(refused)} of {len(pairs)} chunks: " + "; ".join(refused[:5])
             )
         seconds = time.perf_counter() - started
-        figures |= {"fillSeconds": round(seconds, 3), "vectorsReused": float(reused)}
+        figures |= {
+            "fillSeconds": round(seconds, 3),
+            "vectorsReused": float(vectors),
+            "termsReused": float(terms),
+        }
         counts = {document.document.document_id: len(document.chunks) for document in cut}
         return Filled(len(pairs), counts, figures)
+
+    def _indexed(self, generation: Generation, batch: Sequence[reuse.Lent]) -> Iterator[IndexedChunk]:
+        """The batch as the engine stores it; what no earlier generation has is analysed and embedded here."""
+        texts = {
+            one.chunk.chunk_id: indexing.embedded_text(one.owner.document.title, one.chunk)
+            for one in batch
+            if one.vector is None
+        }
+        made = indexing.embed(texts.values(), self.embedder)
+        for one in batch:
+            terms = one.terms or indexing.analysed(one.owner.document.title, one.chunk)
+            vector = one.vector or made[texts[one.chunk.chunk_id]]
+            yield indexing.indexed(generation, self.version, one.owner, one.chunk, terms, vector)
 
     def _cut(self, entry: RegistryEntry) -> indexing.CutDocument:
         key = (entry.document_id, entry.current_version)
@@ -97,5 +112,7 @@ def _related(cut: list[indexing.CutDocument]) -> tuple[list[indexing.CutDocument
     return related, links.tally(chunks) | clusters.tally(chunks)
 
 
-def _batches(items: Sequence[Item]) -> Iterator[Sequence[Item]]:
-    return (items[start : start + _BATCH] for start in range(0, len(items), _BATCH))
+def _batches(items: Iterable[Item]) -> Iterator[list[Item]]:
+    pending = iter(items)
+    while batch := list(itertools.islice(pending, _BATCH)):
+        yield batch

@@ -119,7 +119,7 @@ def _chunk_faults(
     wordless = not any(map(str.isalnum, chunk.text))
     if not chunk.text.strip() or not (indexed.body_terms or wordless):
         yield "text not empty"
-    if indexed.vector is not None and not _unit(indexed.vector, manifest.dimension):
+    if indexed.vector is not None and not is_unit(indexed.vector, manifest.dimension):
         yield "vector"
     entry = registry.get(chunk.document_id)
     # An empty `allow` is a revocation from everybody; without a tenant or a label there are no rights at all.
@@ -133,6 +133,6 @@ def _chunk_faults(
         yield "processors"
 
 
-def _unit(vector: Sequence[float], dimension: int) -> bool:
+def is_unit(vector: Sequence[float], dimension: int) -> bool:
     """Right dimension and length 1, within what float32 and an engine's own rounding leave of it."""
     return len(vector) == dimension and abs(math.sqrt(sum(x * x for x in vector)) - 1) < 1e-3

@@ -1,14 +1,13 @@
-"""From a cut chunk to an indexed one: analysed terms, anchors, and a vector, reused where the text is known."""
+"""From a cut chunk to an indexed one: analysed terms, anchors, and a vector."""
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from service.domain.documents import ArchivedDocument, Chunk, IndexedChunk
-from service.domain.generations import Generation, Manifest
-from service.domain.ports import Embedder, Engine
+from service.domain.generations import Generation
+from service.domain.ports import Embedder
 from service.domain.rights import Access
 from service.text.analysis import ANALYZER_VERSION, analyse
 from service.text.anchors import find_anchors
@@ -35,66 +34,52 @@ def embedded_text(title: str, chunk: Chunk) -> str:
     )
 
 
-def text_key(text: str) -> str:
-    """Under which a vector is reused; the embedder's identity is the caller's to match."""
-    return hashlib.sha256(text.encode()).hexdigest()
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """What the text legs find a chunk by."""
+
+    body: tuple[str, ...]
+    heading: tuple[str, ...]
+    anchors: tuple[str, ...]
 
 
-def known_vectors(engine: Engine, manifest: Manifest) -> dict[str, Vector]:
-    """Vectors of the newest earlier generation with the same embedder, by `text_key`."""
-    there = set(engine.generations.names(manifest.corpus)) - {manifest.generation}
-    earlier = [
-        generation
-        for m in engine.builds.scan(manifest.corpus)
-        if m.generation in there
-        and m.processors.embedder == manifest.processors.embedder
-        and (generation := Generation.parse(m.generation)) is not None
-    ]
-    if not earlier:
-        return {}
-    return {
-        text_key(embedded_text(c.title, c.chunk)): c.vector
-        for c in engine.generations.scan(earlier[-1], vectors=True)
-        if c.vector is not None
-    }
+def analysed(title: str, chunk: Chunk) -> Terms:
+    headings = "\n".join(dict.fromkeys((title, *chunk.heading_path)))
+    body = "\n".join(part for part in (chunk.search_prefix, chunk.text) if part)
+    anchors = dict.fromkeys(anchor.canonical for anchor in find_anchors(f"{headings}\n{body}"))
+    return Terms(tuple(analyse(body)), tuple(analyse(headings)), tuple(anchors))
 
 
-def embed(
-    texts: Sequence[str], embedder: Embedder, known: Mapping[str, Vector]
-) -> tuple[list[Vector | None], int]:
-    """Vectors in the given order and how many were reused; None where a text has no meaning to embed."""
-    keys = [text_key(text) for text in texts]
-    fresh = {key: text for key, text in zip(keys, texts, strict=True) if key not in known}
-    computed: dict[str, Vector] = {}
-    if fresh:
-        for key, row in zip(fresh, embedder.embed_passages(list(fresh.values())), strict=True):
-            computed[key] = tuple(map(float, row))
-    vectors = [computed.get(key) or known.get(key) for key in keys]
-    reused = sum(key in known for key in keys)
-    return [vector if vector is not None and any(vector) else None for vector in vectors], reused
+def embed(texts: Iterable[str], embedder: Embedder) -> dict[str, Vector | None]:
+    """Each text once, with its vector; None where it has no meaning to embed."""
+    each = list(dict.fromkeys(texts))
+    rows = embedder.embed_passages(each) if each else ()
+    vectors = (tuple(map(float, row)) for row in rows)
+    return {text: vector if any(vector) else None for text, vector in zip(each, vectors, strict=True)}
 
 
-def index_chunks(
-    generation: Generation, chunker_version: str, cut: Iterable[tuple[CutDocument, Chunk, Vector | None]]
-) -> Iterable[IndexedChunk]:
-    """Chunks as the engine stores them."""
-    for owner, chunk, vector in cut:
-        headings = "\n".join(dict.fromkeys((owner.document.title, *chunk.heading_path)))
-        body = "\n".join(part for part in (chunk.search_prefix, chunk.text) if part)
-        anchors = dict.fromkeys(anchor.canonical for anchor in find_anchors(f"{headings}\n{body}"))
-        yield IndexedChunk(
-            chunk=chunk,
-            corpus=generation.corpus,
-            corpus_version=generation.corpus_version,
-            generation=generation.name,
-            title=owner.document.title,
-            locale=owner.document.locale,
-            canonical_url=owner.document.canonical_url,
-            chunker_version=chunker_version,
-            analyzer_version=ANALYZER_VERSION,
-            access=owner.access,
-            body_terms=tuple(analyse(body)),
-            heading_terms=tuple(analyse(headings)),
-            anchors=tuple(anchors),
-            vector=vector,
-        )
+def indexed(
+    generation: Generation,
+    chunker_version: str,
+    owner: CutDocument,
+    chunk: Chunk,
+    terms: Terms,
+    vector: Vector | None,
+) -> IndexedChunk:
+    """The chunk as the engine stores it."""
+    return IndexedChunk(
+        chunk=chunk,
+        corpus=generation.corpus,
+        corpus_version=generation.corpus_version,
+        generation=generation.name,
+        title=owner.document.title,
+        locale=owner.document.locale,
+        canonical_url=owner.document.canonical_url,
+        chunker_version=chunker_version,
+        analyzer_version=ANALYZER_VERSION,
+        access=owner.access,
+        body_terms=terms.body,
+        heading_terms=terms.heading,
+        anchors=terms.anchors,
+        vector=vector,
+    )

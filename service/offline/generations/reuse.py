@@ -1,0 +1,90 @@
+"""What a build takes over from earlier generations: terms, anchors and vectors of texts that are there already.
+
+The text decides, not the name: a chunk of a renamed document, or of a passage that moved, finds its own again. Where a
+chunk stands and what it points at are always made anew. What an earlier generation holds is read as a stream and never
+kept, so a build takes no more memory for it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+
+from service.domain.documents import Chunk, IndexedChunk
+from service.domain.generations import Generation, Manifest
+from service.domain.ports import Engine
+from service.errors import GenerationGone
+from service.offline.generations.checks import is_unit
+from service.offline.generations.indexing import CutDocument, Terms, Vector, embedded_text
+from service.text.analysis import ANALYZER_VERSION
+
+
+@dataclass(frozen=True, slots=True)
+class Lent:
+    """A chunk to be indexed, with what an earlier generation has of it; None where that is still to be made."""
+
+    owner: CutDocument
+    chunk: Chunk
+    terms: Terms | None = None
+    vector: Vector | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Lender:
+    generation: Generation
+    vectors: bool
+
+
+def lent(engine: Engine, manifest: Manifest, pairs: Iterable[tuple[CutDocument, Chunk]]) -> Iterator[Lent]:
+    """Every pair once: first those that earlier generations have something of, then the rest."""
+    waiting: dict[bytes, list[tuple[CutDocument, Chunk]]] = {}
+    for owner, chunk in pairs:
+        waiting.setdefault(_key(owner.document.title, chunk), []).append((owner, chunk))
+    for lender in _lenders(engine, manifest):
+        if not waiting:
+            return
+        # A prune may take it away meanwhile: what is then missing is made anew.
+        with suppress(GenerationGone):
+            for old in engine.generations.scan(lender.generation, vectors=lender.vectors):
+                # Without a vector it is embedded again: such chunks are few, and one that lost it would stay lost.
+                if lender.vectors and (old.vector is None or not is_unit(old.vector, manifest.dimension)):
+                    continue
+                for owner, chunk in waiting.pop(_key(old.title, old.chunk), ()):
+                    yield Lent(owner, chunk, _terms(old, owner, chunk), old.vector)
+    for left in waiting.values():
+        for owner, chunk in left:
+            yield Lent(owner, chunk)
+
+
+def _lenders(engine: Engine, manifest: Manifest) -> list[_Lender]:
+    """Newest first, those of the same embedder before others, whose vectors say nothing here."""
+    there = set(engine.generations.names(manifest.corpus)) - {manifest.generation}
+    found = []
+    for earlier in engine.builds.scan(manifest.corpus):
+        generation = Generation.parse(earlier.generation)
+        if earlier.generation not in there or generation is None or _doubtful(earlier):
+            continue
+        same = earlier.processors.embedder == manifest.processors.embedder
+        if same or earlier.processors.analyzer == manifest.processors.analyzer:
+            found.append(_Lender(generation, vectors=same))
+    return sorted(found, key=lambda lender: (lender.vectors, lender.generation.number), reverse=True)
+
+
+def _key(title: str, chunk: Chunk) -> bytes:
+    return hashlib.sha256(embedded_text(title, chunk).encode("utf-8", "surrogatepass")).digest()
+
+
+def _terms(old: IndexedChunk, owner: CutDocument, chunk: Chunk) -> Terms | None:
+    """The earlier chunk's terms where all that they are made of is the same."""
+    then = old.analyzer_version, old.title, old.chunk.heading_path, old.chunk.search_prefix, old.chunk.text
+    now = ANALYZER_VERSION, owner.document.title, chunk.heading_path, chunk.search_prefix, chunk.text
+    return Terms(old.body_terms, old.heading_terms, old.anchors) if then == now else None
+
+
+def _doubtful(earlier: Manifest) -> bool:
+    """Whether its checks, or the look at it before a publish, found it broken. A build that was killed before anybody
+    looked is not: it wrote what it had made."""
+    broken = any(gate["name"] == "integrity" and not gate["passed"] for gate in earlier.gates)
+    return broken or any(not check["passed"] for check in earlier.checks)
