@@ -1,0 +1,180 @@
+"""Whether a written claim says no more than its quotes, and leaves out nothing that they hang on.
+
+Strict on purpose: what cannot be shown from the words is not proven. A clause of the claim needs one quote that has
+all of it: its quantities, its names, its words, and those that turn a sentence round (not, only, at most, may).
+And what a clause of the quote says under a condition or a negation may not be said without it. Width, case,
+simplified and traditional characters, the format of numbers and the order of a list make no difference.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
+
+import rjieba
+
+from service.text.analysis import stem
+from service.text.anchors import find_anchors, is_hard
+from service.text.clauses import clauses
+from service.text.folding import fold
+from service.text.language import HAN
+from service.text.numbers import entails, find_quantities, unsupported_quantities
+from service.text.polarity import negations
+from service.text.polarity_tables import EN_NEGATORS, ZH_NEGATORS
+from service.text.stopwords import EN_FUNCTION, ZH_FUNCTION
+from service.text.support_tables import (
+    CONDITION,
+    ENGLISH_JOINT,
+    RESERVATION,
+    TELLING_EN,
+    TELLING_ZH,
+    TURNS,
+)
+
+Fault = Literal["quantity", "identifier", "words", "turned", "condition"]
+
+# A clause of the quote counts as repeated by the claim from this share of its words on, a condition as kept.
+_REPEATED, _KEPT = 0.6, 0.5
+
+_HAN_RUN = re.compile(f"[{HAN}]+")
+_WORD = re.compile(rf"(?:(?![{HAN}])[^\W_])+")
+_CITATION = re.compile(r"\[\s?S?\d{1,3}(?:\s?[,，]\s?S?\d{1,3})*\s?\]|【S?\d{1,3}】|［S?\d{1,3}］")
+_SENTENCE_END = re.compile(r"[。！？!?；;\n]|\.\s")
+_GLUE_EN = EN_FUNCTION - TELLING_EN
+_GLUE_ZH = (ZH_FUNCTION - TELLING_ZH) | {"为", "系"}
+
+
+@dataclass(frozen=True, slots=True)
+class _Clause:
+    """One clause: its words, the turns in it, what it negates, the number of its sentence, and whether that sentence
+    stands under it."""
+
+    words: frozenset[str]
+    turns: frozenset[str]
+    negated: frozenset[str]
+    sentence: int
+    is_condition: bool
+
+
+def fault_of(claim: str, quotes: Sequence[str]) -> Fault | None:
+    """What of the claim the quotes do not show; None when they show all of it."""
+    said = _CITATION.sub("", claim).strip()
+    if any(_plain(said) == _plain(quote) for quote in quotes):
+        return None
+    if unsupported_quantities(claim, quotes):
+        return "quantity"
+    used: set[int] = set()
+    for start, end in clauses(said):
+        faults = [_clause_fault(said[start:end], quote) for quote in quotes]
+        if None not in faults:
+            return faults[0]
+        used |= {place for place, fault in enumerate(faults) if fault is None}
+    return next(filter(None, (_turned(said, quotes[place]) for place in sorted(used))), None)
+
+
+def _clause_fault(part: str, quote: str) -> Fault | None:
+    """Why this one quote does not show all of one clause."""
+    if _quantities_missing(part, quote):
+        return "quantity"
+    held = {anchor.canonical for anchor in find_anchors(quote)}
+    if any(is_hard(anchor) and anchor.canonical not in held for anchor in find_anchors(part)):
+        return "identifier"
+    return None if _held(_words(part), quote) == 1 else "words"
+
+
+def _quantities_missing(part: str, quote: str) -> bool:
+    """Whether the quote has fewer of the clause's quantities than the clause: each proves one."""
+    if unsupported_quantities(part, [quote]):
+        return True
+    left = find_quantities(quote)
+    for claimed in find_quantities(part):
+        fitting = [q for q in left if entails(q, claimed)]
+        if fitting:
+            left.remove(fitting[0])
+        elif any(entails(q, claimed) for q in find_quantities(quote)):
+            return True
+    return False
+
+
+def _turned(claim: str, quote: str) -> Fault | None:
+    """What the claim adds to the clauses it repeats, or leaves out of them: a negation, a limit, a condition."""
+    own, source = _clauses(claim), _clauses(quote)
+    repeated = [c for c in source if c.words and _held(c.words, claim) >= _REPEATED]
+    said_turns, said_negated = _union(c.turns for c in own), _union(c.negated for c in own)
+    turns = _union(c.turns for c in repeated or source)
+    negated = _union(c.negated for c in repeated or source)
+    if said_turns - turns or not _all_alike(said_negated, negated):
+        return "turned"
+    if repeated and (turns - said_turns or not _all_alike(negated, said_negated)):
+        return "turned"
+    sentences = {clause.sentence for clause in repeated if not clause.is_condition}
+    conditions = (c for c in source if c.is_condition and c.sentence in sentences and c.words)
+    return "condition" if any(_held(c.words, claim) < _KEPT for c in conditions) else None
+
+
+def _all_alike(some: frozenset[str], others: frozenset[str]) -> bool:
+    """Whether each of the negated things is among the others; one may be told shorter."""
+    return all(any(a.startswith(b) or b.startswith(a) for b in others) for a in some)
+
+
+@lru_cache(maxsize=512)
+def _clauses(text: str) -> tuple[_Clause, ...]:
+    return tuple(_cut(text))
+
+
+def _cut(text: str) -> Iterator[_Clause]:
+    sentence = at = 0
+    for start, end in clauses(text):
+        sentence += _SENTENCE_END.search(text[at:start]) is not None
+        at = end
+        for piece in ENGLISH_JOINT.split(text[start:end]):
+            folded = fold(piece)
+            yield _Clause(
+                words=_words(piece),
+                turns=frozenset(name for name, pattern in TURNS if pattern.search(folded)),
+                negated=frozenset(n.target for n in negations(piece) if n.target),
+                sentence=sentence,
+                is_condition=any(p.search(folded) for p in (CONDITION, RESERVATION)),
+            )
+
+
+@lru_cache(maxsize=2048)
+def _words(text: str) -> frozenset[str]:
+    """Words that say something: no quantities, no turns and negators (told apart), none that only hold a sentence
+    together. Of Chinese as the segmenter cuts them, of others their stems."""
+    folded = fold(text)
+    for quantity in find_quantities(text):
+        if not quantity.indefinite:
+            folded = folded[: quantity.start] + " " * (quantity.end - quantity.start) + folded[quantity.end :]
+    for pattern in (*(pattern for _, pattern in TURNS), ZH_NEGATORS, EN_NEGATORS):
+        folded = pattern.sub(lambda match: " " * len(match.group()), folded)
+    chinese = (word for run in _HAN_RUN.findall(folded) for word in rjieba.cut(run))
+    others = (stem(word) for word in _WORD.findall(folded))
+    return frozenset(word for word in chinese if word not in _GLUE_ZH) | frozenset(
+        word for word in others if word not in _GLUE_EN
+    )
+
+
+def _held(words: frozenset[str], text: str) -> float:
+    """Share of the words that the text has: Chinese ones anywhere in it, others as words."""
+    if not words:
+        return 1.0
+    plain, known = _plain(text), _stems(text)
+    return sum(word in plain if _HAN_RUN.match(word) else word in known for word in words) / len(words)
+
+
+@lru_cache(maxsize=512)
+def _stems(text: str) -> frozenset[str]:
+    return frozenset(stem(word) for word in _WORD.findall(fold(text)))
+
+
+@lru_cache(maxsize=512)
+def _plain(text: str) -> str:
+    return "".join(fold(text).split())
+
+
+def _union(parts: Iterator[frozenset[str]]) -> frozenset[str]:
+    return frozenset().union(*parts)

@@ -1,0 +1,45 @@
+"""The words behind `support`: what turns a clause round, what makes a condition. Folded text."""
+
+from __future__ import annotations
+
+import re
+
+# Function words without which a sentence says another thing.
+TELLING_EN = frozenset(
+    "can will would if when until before after all any each every some both other own same too off out against than"
+    " between more most few".split()
+)
+TELLING_ZH = frozenset(
+    "最 更 很 太 非常 上 下 内 外 中 里 之间 之前 之后 以前 以后 等 其他 因为 如果 若".split()
+)
+
+# What turns a clause round, each under a name that its spellings share. Negations are told by what they negate.
+TURNS: tuple[tuple[str, re.Pattern[str]], ...] = (
+    ("only", re.compile(r"仅仅?|只(?:有|能|在|支持|对|允许|需|读|可|适用|会|是)|唯一|\b(?:only|solely|exclusively)\b")),
+    ("except", re.compile(r"除(?:了|外|非|去)|以外|之外|例外|\b(?:except|unless|excluding|other than|apart from)\b")),
+    ("at most", re.compile(r"最多|至多|不(?:得|能)?超过|不大于|不高于|不多于|不晚于|上限|以内|最大|最长|最高"
+                           r"|\b(?:at most|up to|(?:no|not) (?:more|greater|later) than|maximum|within)\b")),
+    ("at least", re.compile(r"最少|至少|不(?:得|能)?少于|不低于|不小于|不早于|下限|起码|最小|最低|最短"
+                            r"|\b(?:at least|(?:no|not) (?:less|fewer|earlier) than|minimum)\b")),
+    ("less", re.compile(r"以下|(?<!不)(?:小于|低于|少于|早于)|\b(?:less than|fewer than|below|under)\b")),
+    ("more", re.compile(r"以上|(?<!不)(?:大于|高于|多于|超过|晚于)|\b(?:more than|greater than|above|over)\b")),
+    ("must", re.compile(r"必须|务必|必需|应当|应该|应(?![用对答])|强制|需要"
+                        r"|\b(?:must|shall|should|ought|required|mandatory|need(?:s|ed)?)\b")),
+    ("may", re.compile(r"可以|可能|也许|或许|\b(?:may|might|could|possibly|perhaps)\b")),
+    ("roughly", re.compile(r"大约|大概|左右|约(?=\s?[\d一二三四五六七八九十百])|通常|一般|往往|有时"
+                           r"|\b(?:about|approximately|roughly|around|usually|generally|often|sometimes|typically"
+                           r"|almost|nearly)\b")),
+)  # fmt: skip
+
+CONDITION = re.compile(
+    r"^\s*(?:如果|若|倘若|假如|当|只有|除非|仅当|一旦|只要|对于?.{1,30}(?:而言|来说)"
+    r"|在.{1,40}(?:时|情况下|前提下|之前|之后|以前|以后)\s*$)"
+    r"|(?:时|的情况下|的话|的前提下)\s*$|除非|前提是|仅当"
+    r"|^\s*(?:if|when|whenever|unless|only if|provided|once|until|before|after|while|except|as long as|in case|for)\b"
+)
+# What follows limits what was said before it: "but only …".
+RESERVATION = re.compile(r"^\s*(?:但是?|不过|然而|例外|除外|(?:but|however|although|though)\b)")
+# Where an English sentence goes on with a condition that no comma parts off.
+ENGLISH_JOINT = re.compile(
+    r"(?<=[a-z0-9)\"'])\s+(?=(?:if|unless|only if|provided that|except|when|whenever|until|as long as)\s)"
+)
