@@ -23,6 +23,7 @@ from service.evaluation.experiments import (
     lesson,
     permission_order,
     permission_timing,
+    stale_index,
 )
 from service.evaluation.experiments import permission_differential as differential
 from service.evaluation.experiments.invented import invent
@@ -68,6 +69,15 @@ def cut_sentence_command(engine: str | None, as_json: bool) -> None:
                     click.echo(f"{case}, {figure}: fixed {value} | structure {seen['structure'][figure]}")
                 click.echo(f"{case}, chunks that differ: {seen['index']}")
         report("cut-sentence", expectations, as_json, {"measured": figures})
+
+
+@experiment_command.command("stale-index")
+@engine_option
+@as_json
+def stale_index_command(engine: str | None, as_json: bool) -> None:
+    """三次 becomes 两次: answers follow the switch, the old citation is told as superseded, the way back too."""
+    with throwaway(engine) as services:
+        report("stale-index", stale_index.run(services.offline, services.online), as_json)
 
 
 @experiment_command.command("permission-order")
