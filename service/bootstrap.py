@@ -18,6 +18,7 @@ from service.adapters.redis_limiter import RedisLimiter
 from service.adapters.sealed_cache import SealedCache
 from service.domain.ports import Cache, Embedder, Engine, IndexSettings, RateLimiter
 from service.errors import Misconfigured
+from service.evaluation.gates import OnlineTrial
 from service.offline.ingest.chunking import Chunker
 from service.offline.story import Offline
 from service.online.answering.extractive import propose
@@ -140,6 +141,15 @@ class Services:
                 vector_index=settings.vector_index,
             ),
             who=self.who,
+            trial=OnlineTrial(
+                online_path(
+                    settings.model_copy(update={"redis_url": None}),
+                    self.engine,
+                    self.embedder,
+                    self.embedder.count_tokens,
+                    silent,
+                )
+            ),
         )
 
     @cached_property

@@ -19,6 +19,7 @@ _COMMANDS = {
     "ingest": "ingest",
     "build": "generations",
     "check": "generations",
+    "gate": "generations",
     "publish": "generations",
     "rollback": "generations",
     "prune": "generations",

@@ -1,4 +1,4 @@
-"""attest build · check · publish · rollback · prune · generations"""
+"""attest build · check · gate · publish · rollback · prune · generations"""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import click
 
 from service.cli.shared import as_json, echo_json, needs, peak_memory_mib, progress_bars, services
 from service.domain.generations import Manifest
+from service.offline.generations.gates import Force
 from service.offline.generations.switch import live_generation
 
 
@@ -62,13 +63,41 @@ def check_command(corpus: str, generation: str | None, as_json: bool) -> None:
 
 
 @needs("operator")
+@click.command("gate", epilog="\b\nExample:\n  attest gate handbook")
+@click.argument("corpus")
+@click.option("--generation", help="The generation to look at; the newest ready one when left out.")
+@as_json
+def gate_command(corpus: str, generation: str | None, as_json: bool) -> None:
+    """Look at a generation as a publish would, and switch nothing. Exit code 1 when a gate does not hold."""
+    manifest, results = services().offline.gate(corpus, generation)
+    if as_json:
+        echo_json({"generation": manifest.generation, "gates": [result.to_json() for result in results]})
+    else:
+        click.echo(manifest.generation)
+        for result in results:
+            mark = "ok  " if result.passed else "FAIL"
+            limit = f" | allowed: {result.limit}" if result.limit else ""
+            click.echo(f"  {mark} {result.name:<18} {result.found}{limit}")
+            for line in () if result.passed else result.evidence:
+                click.echo(f"       {line}")
+    if not all(result.passed for result in results):
+        sys.exit(1)
+
+
+@needs("operator")
 @click.command("publish", epilog="\b\nExample:\n  attest publish handbook")
 @click.argument("corpus")
 @click.option("--generation", help="The generation to make live; the newest ready one when left out.")
+@click.option(
+    "--force",
+    metavar="REASON",
+    help="Pass over gates that do not hold, and say why. Integrity and rights cannot be passed over.",
+)
 @as_json
-def publish_command(corpus: str, generation: str | None, as_json: bool) -> None:
-    """Make a ready generation live: checks again, then one atomic alias call."""
-    manifest, switched = services().offline.publish(corpus, generation)
+def publish_command(corpus: str, generation: str | None, force: str | None, as_json: bool) -> None:
+    """Make a ready generation live: checks and gates, then one atomic alias call."""
+    forced = Force(force) if force is not None else None
+    manifest, switched = services().offline.publish(corpus, generation, force=forced)
     if as_json:
         echo_json({"live": switched.live, "before": switched.before, "changed": switched.changed})
         return
@@ -133,6 +162,9 @@ def generations_command(corpus: str | None, as_json: bool) -> None:
             f"{row['createdAt']}  {' '.join(row['aliases'])}"
             + (f"  {row['reason']}" if row["reason"] else "")
         )
+        for gate in row["gates"]:
+            if gate.get("forced"):
+                click.echo(f"  forced past {gate['name']} by {gate['who']} at {gate['at']}: {gate['reason']}")
     if not rows:
         click.echo("no generations yet; attest ingest, then attest build")
 
@@ -148,6 +180,8 @@ def _json(manifest: Manifest) -> dict[str, Any]:
         "processors": asdict(manifest.processors),
         "timings": manifest.timings,
         "checks": manifest.checks,
+        "gates": manifest.gates,
+        "history": manifest.history,
         "createdAt": manifest.created_at,
         "replaced": manifest.replaced,
         "reason": manifest.reason,

@@ -18,6 +18,7 @@ from service.cli.ingest_output import print_report, report_to_json
 from service.cli.shared import as_json, echo_json, needs, progress_bars, services
 from service.domain.sources import Selection
 from service.errors import InvalidInput
+from service.evaluation.gates import golden_cases
 from service.offline.ingest.git_source import at_commit
 from service.offline.ingest.sources import LARGEST, is_read
 from service.offline.ingest.worker import ParseWorker
@@ -166,6 +167,7 @@ def _profile(corpus: str, sources: tuple[Path, ...]) -> CorpusProfile:
     for source in sources:
         found = read_corpus_profile(source) if source.is_dir() else None
         if found is not None:
+            golden_cases(found.gates.cases)  # A mistake in them is told now, not at the next publish.
             return found
     stored = services().engine.registry.corpus_profile(corpus)
     return CorpusProfile.model_validate(stored) if stored else CorpusProfile(name=corpus)

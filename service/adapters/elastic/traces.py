@@ -67,7 +67,7 @@ class ElasticTraces:
                 sort=[{"savedAt": {"order": "desc", "unmapped_type": "date"}}],
                 size=most,
                 track_total_hits=False,
-                source=["trace"],
+                source={"includes": ["trace"]},
             )
         return [json.loads(hit["_source"]["trace"]) for hit in answer["hits"]["hits"]]
 
