@@ -30,6 +30,7 @@ _COMMANDS = {
     "source": "ask",
     "inspect": "ask",
     "eval": "evaluate",
+    "compare": "compare",
     "experiment": "experiment",
     "bench": "bench",
     "serve": "serve",

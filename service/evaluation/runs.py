@@ -4,46 +4,63 @@ from __future__ import annotations
 
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from service.access.policy import principal_of
-from service.domain.answers import Citation, GroundedAnswer, Question, SearchResult
-from service.evaluation.cases import Case
+from service.domain.answers import GroundedAnswer, Question
+from service.evaluation.cases import Case, RequiredClaim
 from service.evaluation.measures import mean, ndcg_at_k, recall_at_k, reciprocal_rank
+from service.evaluation.statistics import interval
+from service.evaluation.watching import STAGES, Place, orders, watched
 from service.online.entry import Online
 from service.text.folding import fold
 
-DEPTH = 50
-LEGS = ("bm25", "anchors", "knn")
 CUTS = (1, 5, 10, 50)
+# What an answer is worth; each is told with its interval.
+ANSWER_MEASURES = (
+    "answered",
+    "saysIt",
+    "citesIt",
+    "saysAndCitesIt",
+    "claimRecall",
+    "citationPrecision",
+    "refusedRightly",
+    "reasonAsExpected",
+)
 
 
 @dataclass(frozen=True, slots=True)
 class CaseResult:
-    """One case judged. `ranked` maps "bm25", "knn", "anchors" and "final" to document ids, best first.
+    """One case judged. `ranked` maps each stage (the legs, "fused", "reranked", "packed", "answered") to document ids,
+    best first; `passages` to the rank at which each required claim's accepted place is first reached.
 
     `says_it`: all required terms are in the answer; `cites_it`: some citation lies in an accepted place;
-    `forbidden`: the answer holds a claim that is forbidden.
+    `claims_met`: the share of required claims that are said and cited; `cited_rightly`: of the citations, those in an
+    accepted place, None without citations; `forbidden`: the answer holds a claim that is forbidden.
     """
 
     case: Case
     ranked: dict[str, tuple[str, ...]]
+    passages: dict[str, tuple[int | None, ...]]
     answer: GroundedAnswer
     says_it: bool
     cites_it: bool
+    claims_met: float
+    cited_rightly: float | None
     forbidden: bool
     seconds: float
 
 
 @dataclass(slots=True)
 class Figures:
-    """Figures of one bucket, JSON-ready."""
+    """Figures of one bucket, JSON-ready. `intervals` bounds means by 95 %, by the measure's name."""
 
     cases: int = 0
     ranking: dict[str, dict[str, float]] = field(default_factory=dict)
     answers: dict[str, Any] = field(default_factory=dict)
+    intervals: dict[str, tuple[float, float]] = field(default_factory=dict)
 
 
 def run(
@@ -55,6 +72,7 @@ def run(
 ) -> list[CaseResult]:
     """Asks every case. A case's own principal asks it, so rights are part of what is measured."""
     results = []
+    asked, seen = watched(online)
     for number, case in enumerate(cases, 1):
         who = principal_of(
             tenant=case.principal.tenant,
@@ -63,29 +81,41 @@ def run(
             labels=list(case.principal.labels),
             roles=["reader"],
         )
-        question = Question(case.case_id, case.query, corpus, case.corpus_version, profile)
-        ranking = online.search(question, who, DEPTH)
+        seen.found = ()
         started = time.perf_counter()
-        answer = online.answer(question, who)
-        results.append(_judge(case, ranking, answer, time.perf_counter() - started))
+        answer = asked.answer(Question(case.case_id, case.query, corpus, case.corpus_version, profile), who)
+        seconds = time.perf_counter() - started
+        trace = online.story.engine.traces.get(answer.trace_id) or {"stages": []}
+        results.append(_judge(case, orders(seen.found, trace["stages"], answer), answer, seconds))
         progress("eval", number, len(cases))
     return results
 
 
-def _judge(case: Case, ranking: SearchResult, answer: GroundedAnswer, seconds: float) -> CaseResult:
-    ranked = {"final": _documents(hit.document_id for hit in ranking.hits)}
-    for leg in LEGS:
-        found = sorted((hit for hit in ranking.hits if leg in hit.legs), key=lambda hit: hit.legs[leg])
-        ranked[leg] = _documents(hit.document_id for hit in found)
+def _judge(
+    case: Case, stages: Mapping[str, tuple[Place, ...]], answer: GroundedAnswer, seconds: float
+) -> CaseResult:
     said = fold(answer.answer or "")
-    citations = [citation for claim in answer.claims for citation in claim.citations]
+    cited = stages["answered"]
+    right = [any(_accepted(claim, place) for claim in case.required_claims) for place in cited]
+    met = [
+        answer.status == "answered"
+        and all(fold(term) in said for term in claim.required_terms)
+        and any(_accepted(claim, place) for place in cited)
+        for claim in case.required_claims
+    ]
     return CaseResult(
         case=case,
-        ranked=ranked,
+        ranked={name: _documents(place.document_id for place in order) for name, order in stages.items()},
+        passages={
+            name: tuple(_first(claim, order) for claim in case.required_claims)
+            for name, order in stages.items()
+        },
         answer=answer,
         says_it=answer.status == "answered"
         and all(fold(term) in said for claim in case.required_claims for term in claim.required_terms),
-        cites_it=any(_accepted(case, citation) for citation in citations),
+        cites_it=any(right),
+        claims_met=mean([float(holds) for holds in met]),
+        cited_rightly=mean([float(holds) for holds in right]) if right else None,
         forbidden=any(fold(claim) in said for claim in case.forbidden_claims),
         seconds=seconds,
     )
@@ -95,18 +125,53 @@ def _documents(ids: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(ids))
 
 
-def _accepted(case: Case, citation: Citation) -> bool:
-    return any(
-        citation.document_id in claim.accepted_document_ids
-        or citation.chunk_id in claim.accepted_chunk_ids
+def _first(claim: RequiredClaim, order: Sequence[Place]) -> int | None:
+    return next((rank for rank, place in enumerate(order, 1) if _accepted(claim, place)), None)
+
+
+def _accepted(claim: RequiredClaim, place: Place) -> bool:
+    return (
+        place.document_id in claim.accepted_document_ids
+        or place.chunk_id in claim.accepted_chunk_ids
         or any(
-            span.document_id == citation.document_id
-            and citation.span.start < span.end
-            and span.start < citation.span.end
+            span.document_id == place.document_id
+            and place.span.start < span.end
+            and span.start < place.span.end
             for span in claim.accepted_spans
         )
-        for claim in case.required_claims
     )
+
+
+def measures_of(result: CaseResult) -> dict[str, float]:
+    """What one case says of each measure; absent where it says nothing. A run's figures are the means of these."""
+    case, relevant = result.case, result.case.gold_documents()
+    told: dict[str, float] = {}
+    for stage in STAGES if relevant else ():
+        ids, ranks = result.ranked.get(stage, ()), result.passages.get(stage, ())
+        reached = [rank for rank in ranks if rank is not None]
+        told |= {f"{stage}.recall@{k}": recall_at_k(relevant, ids, k) for k in CUTS}
+        told[f"{stage}.mrr@10"] = reciprocal_rank(relevant, ids, 10)
+        told[f"{stage}.ndcg@10"] = ndcg_at_k(relevant, ids, 10)
+        for k in CUTS:
+            within = sum(rank <= k for rank in reached)
+            told[f"{stage}.passageRecall@{k}"] = within / len(case.required_claims)
+        told[f"{stage}.passageMrr@10"] = 1 / min(reached) if reached and min(reached) <= 10 else 0.0
+    answered = result.answer.status == "answered"
+    if case.answerability == "answerable":
+        told |= {
+            "answered": float(answered),
+            "saysIt": float(result.says_it),
+            "citesIt": float(result.cites_it),
+            "saysAndCitesIt": float(result.says_it and result.cites_it),
+            "claimRecall": result.claims_met,
+        }
+        if result.cited_rightly is not None:
+            told["citationPrecision"] = result.cited_rightly
+    else:
+        told["refusedRightly"] = float(not answered)
+        if case.expected_no_answer_reason:
+            told["reasonAsExpected"] = float(result.answer.reason == case.expected_no_answer_reason)
+    return told
 
 
 def figures(results: Sequence[CaseResult]) -> dict[str, Figures]:
@@ -115,46 +180,44 @@ def figures(results: Sequence[CaseResult]) -> dict[str, Figures]:
     for result in results:
         buckets[result.case.bucket].append(result)
     told = {"all": _figures(results)} if results else {}
-    return told | ({name: _figures(own) for name, own in buckets.items()} if len(buckets) > 1 else {})
+    if len(buckets) > 1:
+        # "all" is all of them, also where some cases name no bucket.
+        told |= {name: _figures(own) for name, own in buckets.items() if name != "all"}
+    return told
 
 
 def _figures(results: Sequence[CaseResult]) -> Figures:
-    gold = [(r, r.case.gold_documents()) for r in results if r.case.gold_documents()]
-    ranking = {}
-    for stage in (*LEGS, "final"):
-        if gold:
-            lists = [(r.ranked.get(stage, ()), relevant) for r, relevant in gold]
-            ranking[stage] = {
-                **{f"recall@{k}": round(mean([recall_at_k(g, ids, k) for ids, g in lists]), 4) for k in CUTS},
-                "mrr@10": round(mean([reciprocal_rank(g, ids, 10) for ids, g in lists]), 4),
-                "ndcg@10": round(mean([ndcg_at_k(g, ids, 10) for ids, g in lists]), 4),
-            }
-    return Figures(len(results), ranking, _answers(results))
+    values: dict[str, list[float]] = defaultdict(list)
+    for result in results:
+        for name, value in measures_of(result).items():
+            values[name].append(value)
+    ranking: dict[str, dict[str, float]] = defaultdict(dict)
+    for name, own in values.items():
+        stage, dot, measure = name.partition(".")
+        if dot:
+            ranking[stage][measure] = round(mean(own), 4)
+    intervals = {name: interval(own) for name, own in values.items()}
+    return Figures(
+        len(results),
+        dict(ranking),
+        _answers(results, values),
+        {name: (round(low, 4), round(high, 4)) for name, (low, high) in intervals.items()},
+    )
 
 
-def _answers(results: Sequence[CaseResult]) -> dict[str, Any]:
-    answerable = [r for r in results if r.case.answerability == "answerable"]
-    unanswerable = [r for r in results if r.case.answerability == "unanswerable"]
+def _answers(results: Sequence[CaseResult], values: Mapping[str, Sequence[float]]) -> dict[str, Any]:
     seconds = sorted(r.seconds for r in results)
-
-    def share(members: Sequence[CaseResult], holds: Callable[[CaseResult], bool]) -> float | None:
-        return round(sum(map(holds, members)) / len(members), 4) if members else None
-
+    by_answerability: dict[str, list[CaseResult]] = {"answerable": [], "unanswerable": []}
+    for result in results:
+        by_answerability[result.case.answerability].append(result)
     return {
         "refusalMatrix": {
-            "shouldAnswer": _matrix(answerable),
-            "shouldRefuse": _matrix(unanswerable),
+            "shouldAnswer": _matrix(by_answerability["answerable"]),
+            "shouldRefuse": _matrix(by_answerability["unanswerable"]),
         },
-        "answered": share(answerable, lambda r: r.answer.status == "answered"),
-        "saysIt": share(answerable, lambda r: r.says_it),
-        "citesIt": share(answerable, lambda r: r.cites_it),
-        "saysAndCitesIt": share(answerable, lambda r: r.says_it and r.cites_it),
-        "refusedRightly": share(unanswerable, lambda r: r.answer.status == "no_answer"),
-        "reasonAsExpected": share(
-            [r for r in unanswerable if r.case.expected_no_answer_reason],
-            lambda r: r.answer.reason == r.case.expected_no_answer_reason,
-        ),
+        **{name: round(mean(values[name]), 4) if name in values else None for name in ANSWER_MEASURES},
         "forbiddenSaid": sum(r.forbidden for r in results),
+        "degraded": dict(sorted(Counter(part for r in results for part in r.answer.degraded).items())),
         "p50Ms": round(seconds[len(seconds) // 2] * 1000, 1) if seconds else None,
         "p95Ms": round(seconds[int(len(seconds) * 0.95)] * 1000, 1) if seconds else None,
     }

@@ -147,7 +147,8 @@ class Story:
                 results, k=profile.fusion.rrf_k, weights=profile.fusion.weights, pool=profile.fusion.pool
             )
             stage.went_out = len(fused)
-            stage.detail = {"ranks": {c.chunk_id: c.ranks for c in fused}}
+            order = [c.chunk_id for c in fused]
+            stage.detail = {"order": order, "ranks": {c.chunk_id: c.ranks for c in fused}}
 
         with trace.stage("rights", len(fused)) as stage:
             asked = {chunks[c.chunk_id].document_id for c in fused}
@@ -170,6 +171,7 @@ class Story:
             stage.went_out = len(ordered)
             stage.detail = {
                 "model": profile.rerank.model,
+                "order": [c.chunk_id for c in ordered],
                 "scores": {
                     c.chunk_id: [round(c.score, 6), present.rounded(c.contributions)] for c in ordered
                 },
@@ -330,7 +332,8 @@ class Story:
         with request.trace.stage("pack", len(usable)) as stage:
             packed = evidence.pack(usable, ranked.chunks or {}, request.profile.packing, self.count_tokens)
             stage.went_out = len(packed.evidence)
-            stage.detail = {"tokens": packed.tokens, "dropped": packed.dropped}
+            names = [item.chunk_id for item in packed.evidence]
+            stage.detail = {"tokens": packed.tokens, "packed": names, "dropped": packed.dropped}
         return packed.evidence
 
     def _propose(self, request: Request, packed: tuple[Evidence, ...], ranked: Ranked) -> Proposal:

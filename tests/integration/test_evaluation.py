@@ -1,0 +1,101 @@
+"""A run of cases over a real engine: each stage's order is what the engine and the stages really gave."""
+
+from __future__ import annotations
+
+import dataclasses
+
+import pytest
+
+from service.errors import InvalidInput
+from service.evaluation import stored
+from service.evaluation.cases import AcceptedSpan, Case, CasePrincipal, CaseSet, RequiredClaim
+from service.evaluation.runs import figures, run
+from service.evaluation.watching import STAGES
+from tests.integration.world import ALICE, CORPUS, FILES, PAY, WARRANTY, World, quiet
+
+pytestmark = pytest.mark.slow
+
+START = FILES["warranty.md"].index("The warranty")
+GOLD = RequiredClaim(
+    claim_id="period",
+    accepted_spans=(AcceptedSpan(document_id="warranty.md", start=START, end=len(FILES["warranty.md"])),),
+    required_terms=("12 months",),
+)
+CASES = (
+    Case(
+        case_id="period",
+        query=WARRANTY,
+        answerability="answerable",
+        required_claims=(GOLD,),
+        bucket="numbers",
+    ),
+    Case(case_id="hidden", query=PAY, answerability="unanswerable", bucket="rights"),
+    Case(
+        case_id="seen",
+        query=PAY,
+        principal=CasePrincipal(subject="bob", groups=("hr",)),
+        answerability="answerable",
+        required_claims=(
+            RequiredClaim(claim_id="day", accepted_document_ids=("pay.md",), required_terms=("25",)),
+        ),
+        bucket="rights",
+    ),
+)
+SET = CaseSet("handbook", 1, None, "0" * 64, CASES)
+
+
+def test_every_stage_is_measured_and_rights_are_part_of_it(world: World) -> None:
+    period, hidden, seen = run(world.online, CORPUS, CASES, None, quiet)
+    assert set(period.ranked) == set(STAGES) - {"anchors"}, "the question has none, so that leg is not asked"
+    for stage in ("bm25", "knn", "fused", "reranked", "packed", "answered"):
+        assert period.ranked[stage][0] == "warranty.md", stage
+        assert period.passages[stage] == (1,), stage
+    assert (period.says_it, period.cites_it, period.claims_met, period.cited_rightly) == (
+        True,
+        True,
+        1.0,
+        1.0,
+    )
+    assert hidden.answer.status == "no_answer"
+    assert "pay.md" not in {name for order in hidden.ranked.values() for name in order}
+    assert hidden.ranked["packed"] == hidden.ranked["answered"] == ()
+    assert seen.ranked["answered"] == ("pay.md",)
+
+
+def test_orders_are_those_that_a_caller_gets(world: World) -> None:
+    """The reranked order is that of a search; the fused one is not put in order by name in the trace."""
+    [result] = run(world.online, CORPUS, CASES[:1], None, quiet)
+    hits = world.search(ALICE, WARRANTY).hits
+    assert result.ranked["reranked"] == tuple(dict.fromkeys(hit.document_id for hit in hits))
+
+
+def test_nothing_is_read_from_the_cache(world: World) -> None:
+    for _ in range(2):
+        [result] = run(world.online, CORPUS, CASES[:1], None, quiet)
+        assert result.ranked["bm25"]
+
+
+def test_a_stored_run_names_what_made_it_and_holds_no_text(world: World) -> None:
+    results = run(world.online, CORPUS, CASES, None, quiet)
+    kept = stored.to_json(results, SET, CORPUS, world.services.embedder.identity, 1.0)
+    made = kept["made"]
+    assert made["engine"] == world.services.engine.name
+    assert (made["caseSet"], made["caseSetVersion"], made["asked"]) == ("handbook", 1, 3)
+    assert made["generation"] == results[0].answer.retrieval.generation
+    assert made["profile"] == results[0].answer.profile
+    assert "12 months" not in str(kept) and WARRANTY not in str(kept)
+    assert stored.compare(kept, kept)["all"]["saysIt"].mean == 0
+    assert set(figures(results)) == {"all", "numbers", "rights"}
+
+
+def test_a_run_over_two_generations_is_not_kept(world: World) -> None:
+    first = run(world.online, CORPUS, CASES[:1], None, quiet)
+    answer = first[0].answer
+    moved = dataclasses.replace(
+        first[0],
+        answer=dataclasses.replace(
+            answer, retrieval=dataclasses.replace(answer.retrieval, generation="another")
+        ),
+    )
+    with pytest.raises(InvalidInput, match="2 generations"):
+        stored.to_json([*first, moved], SET, CORPUS, "e", 1.0)
