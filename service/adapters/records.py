@@ -15,6 +15,7 @@ from service.access.rules import from_json, to_json
 from service.domain.documents import (
     ArchivedDocument,
     Block,
+    Hyperlink,
     Place,
     RegistryChange,
     RegistryEntry,
@@ -202,6 +203,8 @@ def _block_to_json(block: Block) -> dict[str, Any]:
         "caption": _span_to_json(block.caption),
         "language": block.language,
         "page": block.page,
+        "links": [[link.span.start, link.span.end, link.href] for link in block.links],
+        "ids": list(block.ids),
     }
     # Most blocks have none of the optional parts; a long document has tens of thousands of blocks.
     return {key: value for key, value in record.items() if value not in (None, [], 0) or key == "span"}
@@ -218,4 +221,6 @@ def _block_from_json(record: Mapping[str, Any]) -> Block:
         caption=_span_from_json(record.get("caption")),
         language=record.get("language"),
         page=record.get("page"),
+        links=tuple(Hyperlink(Span(start, end), href) for start, end, href in record.get("links", ())),
+        ids=tuple(record.get("ids", ())),
     )

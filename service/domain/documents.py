@@ -25,6 +25,14 @@ class Span:
 
 
 @dataclass(frozen=True, slots=True)
+class Hyperlink:
+    """Words that link somewhere, in a format whose text does not show where; `href` is as written."""
+
+    span: Span
+    href: str
+
+
+@dataclass(frozen=True, slots=True)
 class Block:
     """One structural piece of a document.
 
@@ -32,7 +40,7 @@ class Block:
     `parts` are the rows of a table (head excluded); `head` is a table's head row(s);
     `caption` is text shown with a table (its title or unit line).
     `level` is a heading's level, a list item's depth, else 0. `language` is that of a code block or the kind
-    of an admonition.
+    of an admonition. `ids` are names that the file gives to this place, for links to it.
     """
 
     kind: BlockKind
@@ -44,6 +52,8 @@ class Block:
     caption: Span | None = None
     language: str | None = None
     page: int | None = None
+    links: tuple[Hyperlink, ...] = ()
+    ids: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

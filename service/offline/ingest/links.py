@@ -1,24 +1,26 @@
 """Where chunks point: links, anchors, footnotes and tables, looked up among the documents of one build.
 
 A link is resolved by what its target is called: the path below the source (with or without its ending), the id
-the document gave itself, or the address it is published under. It is read off the canonical text: of HTML, that
-keeps only the addresses that are written out.
+the document gave itself, or the address it is published under. It is read off the canonical text, or off the blocks
+where the format's text does not show where its links lead.
 """
 
 from __future__ import annotations
 
 import posixpath
 import re
+from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from urllib.parse import unquote
 
-from service.domain.documents import ArchivedDocument, Chunk, Link
+from service.domain.documents import ArchivedDocument, Chunk, Hyperlink, Link, LinkState
 from service.text.folding import fold
 
-VERSION = "links-1"
+VERSION = "links-2"
 
 _MARKDOWN = "text/markdown"
+_HTML = "text/html"
 _INLINE_CODE = re.compile(r"(`+)(?!`)[^\n]*?(?<!`)\1(?!`)")
 _INLINE = re.compile(r"\]\(\s*(?:<([^<>\n]*)>|([^\s()<>]*(?:\([^\s()<>]*\)[^\s()<>]*)*))")
 _HREF = re.compile(r"<a\s[^>]*?\bhref\s*=\s*[\"']([^\"'\n]*)[\"']", re.I)
@@ -45,16 +47,24 @@ class _Target:
     anchors: frozenset[str]
 
 
+@dataclass(frozen=True, slots=True)
+class _Known:
+    """What the chunks of one document share."""
+
+    names: dict[str, _Target]
+    definitions: dict[str, str]
+    tables: frozenset[str]
+    hyperlinks: Sequence[Hyperlink]  # in text order
+
+
 def linked(documents: Sequence[tuple[ArchivedDocument, Sequence[Chunk]]]) -> list[list[Chunk]]:
     """The documents' chunks with their links, in the same order."""
     names = _names(document for document, _ in documents)
     done = []
     for document, chunks in documents:
-        definitions = _definitions(document)
-        tables = _tables(document)
-        done.append(
-            [replace(c, links=tuple(_links(document, c, names, definitions, tables))) for c in chunks]
-        )
+        hyperlinks = sorted((link for b in document.blocks for link in b.links), key=_start)
+        known = _Known(names, _definitions(document), _tables(document), hyperlinks)
+        done.append([replace(c, links=tuple(_links(document, c, known))) for c in chunks])
     return done
 
 
@@ -67,43 +77,39 @@ def tally(chunks: Sequence[Sequence[Chunk]]) -> dict[str, float]:
     }
 
 
-def _links(
-    document: ArchivedDocument,
-    chunk: Chunk,
-    names: dict[str, _Target],
-    definitions: dict[str, str],
-    tables: frozenset[str],
-) -> Iterator[Link]:
+def _links(document: ArchivedDocument, chunk: Chunk, known: _Known) -> Iterator[Link]:
     if chunk.kind == "code":
         return
     seen: set[Link] = set()
-    for link in _found(document, chunk, names, definitions, tables):
+    for link in _found(document, chunk, known):
         if link not in seen:
             seen.add(link)
             yield link
 
 
-def _found(
-    document: ArchivedDocument,
-    chunk: Chunk,
-    names: dict[str, _Target],
-    definitions: dict[str, str],
-    tables: frozenset[str],
-) -> Iterator[Link]:
+def _found(document: ArchivedDocument, chunk: Chunk, known: _Known) -> Iterator[Link]:
     text = _INLINE_CODE.sub(lambda code: " " * len(code.group()), chunk.text)
     own = document.document_id, document.document_version
     if document.media_type == _MARKDOWN:
-        for href in _markdown(text, definitions):
-            yield _resolve(href, document, names)
+        for href in _markdown(text, known.definitions):
+            yield _resolve(href, document, known.names)
         for note in _NOTE.finditer(text):
             name = f"[^{note[1].lower()}]"
-            yield Link(*own, anchor=name, state="resolved" if name in definitions else "broken")
-    # Addresses within Markdown links are found again; the same link is told once.
+            yield Link(*own, anchor=name, state="resolved" if name in known.definitions else "broken")
+    first = bisect_left(known.hyperlinks, chunk.span.start, key=_start)
+    for hyperlink in known.hyperlinks[first : bisect_left(known.hyperlinks, chunk.span.end, key=_start)]:
+        yield _resolve(hyperlink.href, document, known.names)
+    # Addresses within links are found again; the same link is told once.
     for address in _ADDRESS.finditer(text):
-        yield _resolve(address.group().rstrip(".,;:!?)]*_"), document, names)
+        yield _resolve(address.group().rstrip(".,;:!?)]*_"), document, known.names)
     for mention in _TABLE.finditer(fold(text)):
         number = mention[1] or mention[2]
-        yield Link(*own, anchor=f"table {number}", state="resolved" if number in tables else "broken")
+        state: LinkState = "resolved" if number in known.tables else "broken"
+        yield Link(*own, anchor=f"table {number}", state=state)
+
+
+def _start(link: Hyperlink) -> int:
+    return link.span.start
 
 
 def _markdown(text: str, definitions: dict[str, str]) -> Iterator[str]:
@@ -194,8 +200,10 @@ def _address(url: str) -> str:
 
 
 def _anchors(document: ArchivedDocument) -> frozenset[str]:
-    """Anchors as GitHub and most site generators make them of headings, and those the text gives itself."""
-    found: set[str] = set()
+    """Anchors as GitHub and most site generators make them of headings, and those the document gives itself."""
+    found = {given.lower() for block in document.blocks for given in block.ids}
+    if document.media_type == _HTML:
+        found.add("top")  # of every page
     counts: dict[str, int] = {}
     text = document.canonical_text
     for block in document.blocks:

@@ -93,7 +93,7 @@ def _read_plain(item: SourceItem) -> Read:
 
 READERS = {
     "text/markdown": Reader("markdown", 1, _read_markdown, _front_of_markdown),
-    "text/html": Reader("html", 2, _read_html),
+    "text/html": Reader("html", 3, _read_html),
     "text/plain": Reader("plain", 1, _read_plain),
     "application/pdf": Reader("pdf", 1, _read_pdf),
     "application/vnd.openxmlformats-officedocument.wordprocessingml.document": Reader("docx", 1, _read_docx),

@@ -4,11 +4,22 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from justhtml import JustHTML
 
-from service.domain.documents import Block, BlockKind, Span
+from service.domain.documents import Block, BlockKind, Hyperlink, Span
+from service.offline.ingest.parsing.linking import Piece, moved, one_line
+from service.offline.ingest.parsing.markup import (
+    all_ids_of,
+    first,
+    ids_of,
+    link_of,
+    own_rows,
+    pieces,
+    text_of,
+)
 
 _SKIPPED = {
     "script",
@@ -40,34 +51,18 @@ _DEEPEST = 400  # nested elements; far beyond any page, far below what would exh
 def read(source: str) -> tuple[str, tuple[Block, ...], str]:
     """(canonical text, blocks, title). Scripts, styles and navigation are left out; entities are decoded."""
     document = JustHTML(source, sanitize=False).root
-    main = _first(document, "main") or _first(document, "article") or _first(document, "body") or document
+    main = first(document, "main") or first(document, "article") or first(document, "body") or document
     layout = _Layout(inside_main=main.name in ("main", "article"))
     layout.walk(main, 0)
-    layout.flush()
-    title = _first(document, "title")
-    named = _SPACE.sub(" ", _text(title)).strip() if title is not None else ""
+    layout.finish()
+    title = first(document, "title")
+    named = _SPACE.sub(" ", text_of(title)).strip() if title is not None else ""
     return "".join(layout.parts), tuple(layout.blocks), layout.title or named
 
 
 def bare(source: str) -> object:
     """What the library does on its own, the measure of our overhead."""
     return JustHTML(source, sanitize=False)
-
-
-def _first(node: Any, name: str) -> Any:
-    return next((found for found in _descendants(node) if found.name == name), None)
-
-
-def _descendants(node: Any) -> Iterator[Any]:
-    stack = [node]
-    while stack:
-        current = stack.pop()
-        yield current
-        stack.extend(reversed(current.children or ()))
-
-
-def _text(node: Any) -> str:
-    return "".join(found.data or "" for found in _descendants(node) if found.name == "#text")
 
 
 class _Layout:
@@ -80,30 +75,32 @@ class _Layout:
         self._length = 0
         self._skipped = _SKIPPED if inside_main else _SKIPPED | _SKIPPED_OUTSIDE_MAIN
         self._path: list[tuple[int, str]] = []
-        self._inline: list[str] = []
+        self._inline: list[Piece] = []
+        self._href = ""  # of the link that is open
+        self._ids: list[str] = []  # of the block to come
         self._kind: BlockKind = "paragraph"
 
     def walk(self, node: Any, depth: int) -> None:
         name = node.name
         if name == "#text":
-            self._inline.append(node.data or "")
+            self._inline.append((node.data or "", self._href))
         elif name in self._skipped or name.startswith(("#comment", "!")):
             return
         elif name == "br":
-            self._inline.append("\n")
+            self._inline.append(("\n", self._href))
         elif depth > _DEEPEST:
-            self._inline.append(_text(node))
+            self._inline += pieces(node, self._href)
         elif name in _HEADINGS:
-            self.flush()
-            self._heading(_HEADINGS[name], _SPACE.sub(" ", _text(node)).strip())
+            self._begin(all_ids_of(node))
+            self._heading(_HEADINGS[name], *one_line(pieces(node, self._href)))
         elif name == "table":
-            self.flush()
+            self._begin(all_ids_of(node))
             self._table(node)
         elif name == "pre":
-            self.flush()
-            self._emit("code", _text(node).strip("\n"))
+            self._begin(all_ids_of(node))
+            self._emit("code", text_of(node).strip("\n"))
         elif name in _BLOCKS or name in _CONTAINERS:
-            self.flush()
+            self._begin(ids_of(node))
             outer = self._kind
             # A paragraph of a list item or a quote is still list item or quote.
             if name != "p" or outer not in ("list_item", "quote"):
@@ -113,33 +110,54 @@ class _Layout:
             self.flush()
             self._kind = outer
         else:
+            self._ids += ids_of(node)
+            around = self._href
+            self._href = link_of(node) or around
             for child in node.children or ():
                 self.walk(child, depth + 1)
+            self._href = around
 
     def flush(self) -> None:
         """Ends the running inline text as a block of the kind at hand."""
-        text = " ".join("".join(self._inline).split())
+        text, links = one_line(self._inline)
         self._inline.clear()
-        self._emit(self._kind, text)
+        self._emit(self._kind, text, links)
 
-    def _emit(self, kind: BlockKind, text: str, **more: Any) -> Span | None:
+    def finish(self) -> None:
+        self.flush()
+        if self.blocks and self._ids:  # below the last words
+            self.blocks[-1] = replace(self.blocks[-1], ids=(*self.blocks[-1].ids, *self._ids))
+
+    def _begin(self, ids: Iterator[str]) -> None:
+        """Ends the running text; what comes has these ids."""
+        self.flush()
+        self._ids += ids
+
+    def _emit(
+        self, kind: BlockKind, text: str, links: tuple[Hyperlink, ...] = (), **more: Any
+    ) -> Span | None:
         if not text.strip():
             return None
         if self.parts:
             self._write("\n\n")
         span = Span(self._length, self._length + len(text))
         self._write(text)
-        self.blocks.append(Block(kind, span, tuple(title for _, title in self._path), **more))
+        self._add(Block(kind, span, links=moved(links, span.start), **more))
         return span
+
+    def _add(self, block: Block) -> None:
+        path = tuple(title for _, title in self._path)
+        self.blocks.append(replace(block, heading_path=path, ids=tuple(dict.fromkeys(self._ids))))
+        self._ids.clear()
 
     def _write(self, text: str) -> None:
         self.parts.append(text)
         self._length += len(text)
 
-    def _heading(self, level: int, title: str) -> None:
+    def _heading(self, level: int, title: str, links: tuple[Hyperlink, ...]) -> None:
         while self._path and self._path[-1][0] >= level:
             self._path.pop()
-        self._emit("heading", title, level=level)
+        self._emit("heading", title, links, level=level)
         if title:
             self.title = self.title or (title if level == 1 else "")
             self._path.append((level, title))
@@ -148,51 +166,34 @@ class _Layout:
         """One line a row, cells parted by " | "; the first row is the head where it is made of <th>."""
         caption_node = next((n for n in node.children or () if n.name == "caption"), None)
         caption = (
-            self._emit("paragraph", " ".join(_text(caption_node).split()))
-            if caption_node is not None
-            else None
+            self._emit("paragraph", *one_line(pieces(caption_node))) if caption_node is not None else None
         )
-        rows = [row for row in _own_rows(node) if any(cell.strip(" |") for cell in row[1])]
+        rows = [row for row in own_rows(node) if any(text.strip(" |") for text, _ in row[1])]
         if not rows:
             return
-        lines = [" | ".join(cells) for _, cells in rows]
         if self.parts:
             self._write("\n\n")
         start = self._length
         spans: list[Span] = []
-        for line in lines:
+        links: list[Hyperlink] = []
+        for _, cells in rows:
             if spans:
                 self._write("\n")
-            spans.append(Span(self._length, self._length + len(line)))
-            self._write(line)
+            row_start = self._length
+            for place, (text, own) in enumerate(cells):
+                if place:
+                    self._write(" | ")
+                links += moved(own, self._length)
+                self._write(text)
+            spans.append(Span(row_start, self._length))
         head = spans[0] if rows[0][0] and len(spans) > 1 else None
-        self.blocks.append(
+        self._add(
             Block(
                 "table",
                 Span(start, self._length),
-                tuple(title for _, title in self._path),
                 head=head,
                 parts=tuple(spans[1:] if head else spans),
                 caption=caption,
+                links=tuple(links),
             )
         )
-
-
-def _own_rows(table: Any) -> Iterator[tuple[bool, list[str]]]:
-    """(all cells are heads, cell texts) of each row; a nested table's text stays in its cell."""
-    stack = list(reversed(table.children or ()))
-    while stack:
-        node = stack.pop()
-        if node.name == "tr":
-            cells = [cell for cell in node.children or () if cell.name in ("td", "th")]
-            yield all(c.name == "th" for c in cells), [_cell(c) for c in cells]
-        elif node.name in ("thead", "tbody", "tfoot"):
-            stack.extend(reversed(node.children or ()))
-
-
-def _cell(cell: Any) -> str:
-    text = " ".join(_text(cell).split())
-    span = (cell.attrs or {}).get("colspan", "1")
-    # A merged cell counts for each column it covers, so that columns stay in line with the head.
-    extra = min(int(span), 50) - 1 if re.fullmatch("[0-9]{1,4}", str(span)) else 0
-    return " | ".join([text] + [text] * max(0, extra))

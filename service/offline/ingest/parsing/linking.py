@@ -1,0 +1,45 @@
+"""Text in pieces, some of which are links, to one line of text and where the links stand in it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from service.domain.documents import Hyperlink, Span
+
+Piece = tuple[str, str]  # a text and what it links to; "" where it links to nothing
+_LONGEST = 2_048  # characters; what is longer holds data, or is made to be
+_NO_PLACES = ("javascript:", "data:", "vbscript:")
+
+
+def one_line(pieces: Iterable[Piece]) -> tuple[str, tuple[Hyperlink, ...]]:
+    """The text with one space for each run of white space, and its links. A link without words is none."""
+    parts: list[str] = []
+    links: list[Hyperlink] = []
+    length, parted, before = 0, False, ""
+    for text, href in pieces:
+        words = text.split()
+        if not words:
+            parted = parted or bool(text)
+            continue
+        if (parted or text[0].isspace()) and parts:
+            parts.append(" ")
+            length += 1
+        line = " ".join(words)
+        if href:
+            # Words of one link that are set apart (bold, code) are one link.
+            start = links.pop().span.start if href == before else length
+            links.append(Hyperlink(Span(start, length + len(line)), href))
+        parts.append(line)
+        length, parted, before = length + len(line), text[-1].isspace(), href
+    return "".join(parts), tuple(links)
+
+
+def moved(links: Iterable[Hyperlink], by: int) -> tuple[Hyperlink, ...]:
+    """The same links of a text that stands further on."""
+    return tuple(Hyperlink(Span(link.span.start + by, link.span.end + by), link.href) for link in links)
+
+
+def href_of(written: object) -> str:
+    """What a link leads to, as written; "" where that is no place."""
+    href = written.strip() if isinstance(written, str) else ""
+    return "" if len(href) > _LONGEST or href.lower().startswith(_NO_PLACES) else href
