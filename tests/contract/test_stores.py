@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
+import json
 import threading
 import time
 from typing import Any
 
 import pytest
 
-from service.domain.documents import RegistryEntry, Standing
+from service.adapters.records import archived_to_record
+from service.domain.documents import Hyperlink, RegistryEntry, Span, Standing
 from service.domain.ports import Engine
 from service.domain.rights import Access
 from service.errors import Conflict, InvalidInput
@@ -42,6 +44,25 @@ def test_a_version_is_archived_once_and_never_changed(engine: Engine) -> None:
     assert engine.archive.put(second) is True
     found = engine.archive.get_many([("doc", "v1"), ("doc", "v2"), ("doc", "v3"), ("other", "v1")])
     assert found == {("doc", "v1"): first, ("doc", "v2"): second}
+
+
+def test_links_and_ids_of_blocks_are_archived_and_a_block_has_none_of_an_earlier_release(
+    engine: Engine,
+) -> None:
+    """Without links a block is kept as it was before there were any."""
+    plain = document(text="一段很长的文字。")
+    links = (Hyperlink(Span(0, 2), "ch01.html#节"), Hyperlink(Span(3, 4), 'https://example.org/?a=1&b="2"'))
+    first, *others = plain.blocks
+    linking = dataclasses.replace(
+        plain,
+        document_version="v2",
+        blocks=(dataclasses.replace(first, links=links, ids=("a", "甲 b")), *others),
+    )
+    assert not {"links", "ids"} & set(json.loads(archived_to_record(plain)["blocks"])[0])
+    engine.archive.put(plain)
+    engine.archive.put(linking)
+    found = engine.archive.get_many([("doc", "v1"), ("doc", "v2")])
+    assert found == {("doc", "v1"): plain, ("doc", "v2"): linking}
 
 
 def test_archived_documents_with_odd_ids_do_not_meet(engine: Engine) -> None:

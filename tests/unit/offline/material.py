@@ -39,6 +39,10 @@ def check_blocks(text: str, blocks: tuple[Block, ...]) -> None:
         assert all(a.end <= b.start for a, b in itertools.pairwise(rows))
         if block.caption is not None:
             assert block.caption.end <= block.span.start
+        for link in block.links:
+            assert block.span.start <= link.span.start < link.span.end <= block.span.end
+            assert link.span.of(text).strip() == link.span.of(text) and link.href
+        ordered(link.span for link in block.links)
     ordered(block.span for block in blocks)
 
 

@@ -140,3 +140,56 @@ def test_deep_nesting_is_read_with_nothing_lost(tag: str) -> None:
     document = page(f"<p>before</p>{f'<{tag}>' * 2000}deep")
     assert document.canonical_text.startswith("before")
     assert "deep" in document.canonical_text
+
+
+def linked(document: ParsedDocument) -> list[tuple[str, str]]:
+    """(words, where they lead) of every link."""
+    text = document.canonical_text
+    return [(link.span.of(text), link.href) for block in document.blocks for link in block.links]
+
+
+def test_links_are_kept_with_the_words_that_carry_them() -> None:
+    document = page(
+        "<h2>See <a href='a.html'>chapter <em>one</em></a></h2><p>x\n <a href=' b.html#s '>\n the <b>next</b>  page </a>, y"
+        "<ul><li><a href='c.html'><p>one</p><p>two</p></a></li></ul>"
+        "<table><caption><a href='d.html'>Prices</a></caption><tr><th colspan=2>h <a href='e.html'>e</a></th></tr>"
+        "<tr><td>1</td><td>f <a href='f.html'>g <i>h</i></a></td></tr></table>"
+    )
+    assert linked(document) == [
+        ("chapter one", "a.html"),
+        ("the next page", "b.html#s"),
+        ("one", "c.html"),
+        ("two", "c.html"),
+        ("Prices", "d.html"),
+        ("e", "e.html"),
+        ("g h", "f.html"),
+    ]
+
+
+def test_two_links_side_by_side_stay_two() -> None:
+    assert linked(page("<p><a href=a>x</a><a href=b>y</a> <a href=c> z</a></p>")) == [
+        ("x", "a"), ("y", "b"), ("z", "c"),
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "written",
+    [
+        "<a href=''>x</a>", "<a>x</a>", "<a name='b.html'>x</a>", "<a href=b.html></a>x", "<a href=b.html><img alt=y></a>x",
+        "<a href=' JavaScript:go()'>x</a>", "<a href='data:text/plain,x'>x</a>", f"<a href='{'b' * 3000}'>x</a>",
+        "x<nav><a href=b.html>y</a></nav>", "<link href=b.html>x", "<pre><a href=b.html>x</a></pre>",
+    ],
+)  # fmt: skip
+def test_what_leads_nowhere_or_is_not_shown_is_no_link(written: str) -> None:
+    document = page(f"<div>{written}</div>")
+    assert (document.canonical_text, linked(document)) == ("x", [])
+
+
+def test_ids_name_the_block_they_stand_in_or_that_follows() -> None:
+    document = page(
+        "<div id=top1><a id=one name=uno></a></div><h1 id=two>T<a name=three></a></h1><p>a <b id=four>b</b></p>"
+        "<table id=five><tr id=six><td id=seven>c</td></tr></table><pre id=eight>d</pre><a id=end></a>"
+    )
+    assert [block.ids for block in document.blocks] == [
+        ("top1", "one", "uno", "two", "three"), ("four",), ("five", "six", "seven"), ("eight", "end"),
+    ]  # fmt: skip

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from service.domain.documents import ArchivedDocument, Chunk, Link
+from service.domain.documents import ArchivedDocument, Chunk, Link, LinkState
 from service.offline.ingest.chunking import Chunker
 from service.offline.ingest.links import linked, tally
-from tests.unit.offline.material import MARKDOWN, PLAIN, parsed
+from tests.unit.offline.material import HTML, MARKDOWN, PLAIN, parsed
 
 TARGET = '# 备份 与 恢复\n\n正文。\n\n## BR v7.5: Full backup\n\n表 3 周期\n\n| a |\n|---|\n| b |\n\n## BR v7.5: Full backup\n\n<a id="Own"></a> 另有 {#custom}\n\n### `set \\<option> [a | b]` **粗**\n'
 
@@ -28,11 +28,13 @@ def linked_from(
     texts = {name: source} | others
     documents = []
     for document_id, text in texts.items():
-        read = parsed(text, media_type if document_id == name else MARKDOWN)
+        own_type = HTML if document_id.endswith(".html") else MARKDOWN
+        own_type = media_type if document_id == name else own_type
+        read = parsed(text, own_type)
         url = "https://docs.example.org/zh/backup/" if document_id == "guide/backup.md" else ""
         archived = ArchivedDocument(
             document_id, f"v-{document_id}", "", read.canonical_text, "",
-            media_type if document_id == name else MARKDOWN, "", "", "zh", url, read.blocks, "",
+            own_type, "", "", "zh", url, read.blocks, "",
         )  # fmt: skip
         chunks: list[Chunk] = Chunker().cut(document_id, "v", read.canonical_text, read.blocks, "")
         documents.append((archived, chunks))
@@ -111,6 +113,52 @@ def test_the_same_link_is_told_once_and_states_are_counted() -> None:
         "linksBroken": 1.0,
         "linksOutside": 0.0,
     }
+
+
+# A guide in three pages as site generators write them, with the frame they put around each.
+FRAME = "<html><body><nav><a href='index.html'>Home</a></nav><div class='chapter'>{}</div></body></html>"
+CHAPTER = FRAME.format(
+    "<h1><a id='_start'></a>1. Start</h1><p>See <a class='link' href='ch02.html#_backup' title='2'>“Backup”</a>, "
+    "<a href='ch02.html'>chapter 2</a>, <a href='./index.html'>the contents</a> and <a href='#_start'>above</a>.</p>"
+    "<table><tr><th>topic</th><th>more</th></tr><tr><td>restore</td><td><a href='ch02.html#_restore'>there</a></td></tr>"
+    "<tr><td>sales</td><td><a href='ch09.html'>gone</a>, <a href='ch02.html#_sales'>old</a></td></tr></table>"
+    "<ul><li><a href='https://docs.example.org/x/'>elsewhere</a></li><li><a href='mailto:a@b.example'>mail</a></li>"
+    "<li><a href='#top'>up</a></li></ul>"
+)
+PAGES = {
+    "ch02.html": FRAME.format("<h1>2.</h1><h2 id='_backup'>Backup</h2><p>x</p><dl><dt><a name='_Restore'></a>Restore</dt></dl>"),
+    "index.html": FRAME.format("<p><a href='ch01.html'>1</a></p>"),
+}  # fmt: skip
+
+
+def test_links_of_html_are_resolved_like_others() -> None:
+    def at(target: str, anchor: str = "", state: LinkState = "resolved") -> Link:
+        return Link(target, None if state in ("broken", "outside") else f"v-{target}", anchor, state)
+
+    assert linked_from(CHAPTER, PAGES, HTML, "ch01.html") == [
+        at("ch02.html", "_backup"),
+        at("ch02.html"),
+        at("index.html"),
+        at("ch01.html", "_start"),
+        at("ch02.html", "_restore"),
+        at("ch09.html", state="broken"),
+        at("ch02.html", "_sales", "stale"),
+        at("https://docs.example.org/x/", state="outside"),
+        at("mailto:a@b.example", state="outside"),
+        at("ch01.html", "top"),
+    ]
+
+
+@pytest.mark.parametrize("limit", [1.0, 5.0, 190.0])
+def test_each_link_of_html_is_of_the_chunk_that_has_its_first_word(limit: float) -> None:
+    body = "".join(f"<p>See <a href='p{n}.html'>page {n}</a>. More of it.</p>" for n in range(30))
+    document = parsed(body, HTML)
+    archived = ArchivedDocument("d", "v", "", document.canonical_text, "", HTML, "", "", "en", "", document.blocks, "")  # fmt: skip
+    chunks = Chunker(limit=limit).cut("d", "v", document.canonical_text, document.blocks, "")
+    found = [(link.target, chunk.span) for chunk in linked([(archived, chunks)])[0] for link in chunk.links]
+    words = [link.span for block in document.blocks for link in block.links]
+    assert [target for target, _ in found] == [f"p{n}.html" for n in range(30)]
+    assert all(own.start <= word.start < own.end for word, (_, own) in zip(words, found, strict=True))
 
 
 @settings(max_examples=300, deadline=None)

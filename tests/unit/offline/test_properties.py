@@ -26,6 +26,7 @@ PIECES = {
         "</script>", "<style>", "<!--", "-->", "<main>", "</main>", "<title>t</title>", "<template>", "<svg>",
         "<math>", "<select>", "<option>", "&amp;", "&#xD800;", "&#0;", "&", "<", ">", "<!doctype html>", "<![CDATA[",
         "<body>", "<frameset>", "<plaintext>", "<textarea>", "</p", "<b", "<div", '<p a="', "<details>", "<summary>",
+        "<a href=x.html#y>", "<a name=n>", "<a href='javascript:x'>", "</a>", "<b id=i>",
     ],
     PLAIN: ["\f", "\n\f\n", "。", ". ", "\u2028", "\x85"],
 }  # fmt: skip
