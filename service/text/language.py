@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
+from collections.abc import Iterable
 from typing import Literal
 
 Language = Literal["zh", "en", "other"]
@@ -15,8 +17,17 @@ _HAN = re.compile(f"[{HAN}]")
 _KANA = re.compile(f"[{KANA}]")
 _HANGUL = re.compile(f"[{HANGUL}]")
 _LATIN = re.compile("[A-Za-z\u00c0-\u024f\uff21-\uff3a\uff41-\uff5a]")
-_LATIN_WORD = re.compile("[A-Za-z\u00c0-\u024f\uff21-\uff3a\uff41-\uff5a]+")
+_LATIN_WORD = re.compile(f"(?<!{_LATIN.pattern}){_LATIN.pattern}")  # the first letter of each
 _LETTER = re.compile(r"[^\W\d_]")
+_COUNTED = {
+    "letter": _LETTER,
+    "han": _HAN,
+    "latin": _LATIN,
+    "kana": _KANA,
+    "hangul": _HANGUL,
+    "latin word": _LATIN_WORD,
+}
+_WINDOW = 1 << 16  # characters
 _NOT_SAID = re.compile(r"\]\([^)\n]*\)|[a-z]+://\S+|`[^`\n]*`")
 
 # A Chinese word is about 1.6 characters in running text; words are compared with words.
@@ -29,18 +40,7 @@ _KANA_SHARE = 0.1
 
 def script_share(text: str) -> dict[str, float]:
     """Share of the letters of `text` in each script: han, latin, kana, hangul, other. All 0.0 without letters."""
-    letters = len(_LETTER.findall(text))
-    counts = {
-        "han": len(_HAN.findall(text)),
-        "latin": len(_LATIN.findall(text)),
-        "kana": len(_KANA.findall(text)),
-        "hangul": len(_HANGUL.findall(text)),
-    }
-    total = max(letters, sum(counts.values()))
-    if total == 0:
-        return dict.fromkeys((*counts, "other"), 0.0)
-    counts["other"] = total - sum(counts.values())
-    return {script: count / total for script, count in counts.items()}
+    return _shares(_counted([text]))
 
 
 def language(text: str) -> Language:
@@ -48,13 +48,38 @@ def language(text: str) -> Language:
 
     'other' without letters, and where kana, Hangul or another script outweighs both.
     """
-    share = script_share(text)
+    return language_of([text])
+
+
+def language_of(texts: Iterable[str]) -> Language:
+    """`language` of texts that no word runs across, as if they were one; they are not held at once."""
+    counts = _counted(texts)
+    share = _shares(counts)
     if share["kana"] > _KANA_SHARE * (share["han"] + share["kana"]):
         return "other"
     if share["han"] + share["latin"] <= share["hangul"] + share["other"]:
         return "other"
-    han, latin = _words(text)
-    return "zh" if han >= _ZH_WORD_SHARE * (han + latin) else "en"
+    han = counts["han"] / _HAN_PER_WORD
+    return "zh" if han >= _ZH_WORD_SHARE * (han + counts["latin word"]) else "en"
+
+
+def _shares(counts: Counter[str]) -> dict[str, float]:
+    found = {script: counts[script] for script in ("han", "latin", "kana", "hangul")}
+    total = max(counts["letter"], sum(found.values()))
+    if total == 0:
+        return dict.fromkeys((*found, "other"), 0.0)
+    found["other"] = total - sum(found.values())
+    return {script: count / total for script, count in found.items()}
+
+
+def _counted(texts: Iterable[str]) -> Counter[str]:
+    counts: Counter[str] = Counter()
+    for text in texts:
+        # By windows: a match of every letter of a long text takes twenty times its memory.
+        for start in range(0, len(text), _WINDOW):
+            for name, pattern in _COUNTED.items():
+                counts[name] += len(pattern.findall(text, start, start + _WINDOW))
+    return counts
 
 
 def prose_words(text: str) -> int:

@@ -19,7 +19,7 @@ from service.domain.sources import Front, ParsedDocument, SourceItem
 from service.errors import SourceUnreadable
 from service.offline.ingest.parsing import docx, html, markdown, pdf, plain, sheets
 from service.offline.ingest.parsing.decoding import Decoded, decode
-from service.text.language import language
+from service.text.language import language_of
 from service.text.wellformed import storable
 
 
@@ -49,6 +49,7 @@ class Read:
     front_matter: Mapping[str, Any] = field(default_factory=dict)
     encoding: str = ""  # of a format that is text: what it was read in, and how sure that is
     confidence: float = 1.0
+    warnings: tuple[str, ...] = ()
 
 
 def _decoded(item: SourceItem) -> Decoded:
@@ -72,8 +73,8 @@ def _read_html(item: SourceItem) -> Read:
 
 
 def _read_pdf(item: SourceItem) -> Read:
-    canonical, blocks, title = pdf.read(item.raw)
-    return Read(canonical, blocks, title)
+    canonical, blocks, title, warnings = pdf.read(item.raw)
+    return Read(canonical, blocks, title, warnings=warnings)
 
 
 def _read_docx(item: SourceItem) -> Read:
@@ -148,6 +149,7 @@ def parse(item: SourceItem) -> ParsedDocument:
         front_matter=own,
         encoding=read.encoding,
         confidence=read.confidence,
+        warnings=read.warnings,
     )
 
 
@@ -176,6 +178,6 @@ def _word(value: object) -> str:
 
 def _language_of_prose(read: Read) -> str:
     """Code, logs and tables of names look English in every language; a document is in that of its sentences."""
-    prose = "\n".join(b.span.of(read.canonical_text) for b in read.blocks if b.kind not in ("code", "table"))
-    found = language(prose)
-    return found if found != "other" else language(read.canonical_text)
+    text = read.canonical_text
+    found = language_of(b.span.of(text) for b in read.blocks if b.kind not in ("code", "table"))
+    return found if found != "other" else language_of([text])
