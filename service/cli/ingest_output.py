@@ -30,6 +30,7 @@ def report_to_json(corpus: str, report: IngestReport) -> dict[str, Any]:
             {"documentId": name, "encoding": encoding, "confidence": confidence}
             for name, encoding, confidence in report.other_encodings
         ],
+        "warnings": [{"documentId": name, "warning": warning} for name, warning in report.warnings],
         "otherKinds": dict(report.survey.other_kinds.most_common()),
         "hidden": report.survey.hidden,
     }
@@ -50,6 +51,8 @@ def print_report(corpus: str, report: IngestReport, seconds: float) -> None:
         _say(f"{new}: same content as {other}")
     for name, encoding, confidence in report.other_encodings:
         _say(f"{name}: read as {encoding} (confidence {confidence:g})")
+    for name, warning in report.warnings:
+        _say(f"{name}: {warning}")
     passed_over = report.survey.other_kinds
     if passed_over:
         kinds = ", ".join(f"{kind} {count}" for kind, count in passed_over.most_common(8))

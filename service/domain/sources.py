@@ -51,7 +51,8 @@ class Front:
 @dataclass(frozen=True, slots=True)
 class ParsedDocument:
     """Canonical text and its blocks. `version` and `raw_sha256` are hex; `front_matter` is what the document
-    says of itself (id, title, access …); `encoding` what its bytes were read in, where the format is text."""
+    says of itself (id, title, access …); `encoding` what its bytes were read in, where the format is text;
+    `warnings` are sentences about what of it could not be read."""
 
     document_id: str
     version: str
@@ -64,6 +65,7 @@ class ParsedDocument:
     front_matter: Mapping[str, Any] = field(default_factory=dict)
     encoding: str = ""
     confidence: float = 1.0
+    warnings: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

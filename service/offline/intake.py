@@ -136,7 +136,7 @@ class Intake:
     def _archive(self, item: SourceItem) -> None:
         parsed = self.parse(item)
         self.engine.archive.put(archived(parsed, item, self.profile))
-        self.report.note_encoding(parsed)
+        self.report.note(parsed)
 
     def _arrives(self, front: Front) -> None:
         self._arrived.append(front.document_id)

@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from service.cli import cli
+from tests.fakes.pdf_writer import PdfPage, pdf
 
 GIT = ["git", "-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false"]
 
@@ -65,6 +66,20 @@ def test_the_summary_tells_what_was_passed_over_and_in_which_encodings(shell: Sh
     assert (told["added"], told["unchanged"], told["encodings"]) == (["c.txt"], 3, {"gb18030": 1})
     assert told["otherEncodings"][0]["encoding"] == "gb18030"
     assert (told["otherKinds"], told["hidden"]) == ({".png": 2, ".svg": 1}, 1)
+
+
+def test_pages_that_could_not_be_read_are_told_of_what_is_read_anew(shell: Shell) -> None:
+    scanned = pdf([PdfPage().text(72, 760, "The fee is 30 euros."), PdfPage().picture(), PdfPage().picture()])
+    shell.write({"a.pdf": scanned})
+    told = shell.json()
+    assert told["added"] == ["a.pdf"]
+    [warning] = told["warnings"]
+    assert warning["documentId"] == "a.pdf" and "on pages 2-3 of 3;" in warning["warning"]
+    assert shell.json()["warnings"] == []
+    shell.write({"b.pdf": scanned + b"\n"})
+    result = shell.run()
+    assert result.exit_code == 0
+    assert "  b.pdf: no text, only pictures (a scan?), on pages 2-3 of 3" in result.stdout
 
 
 def test_missing_files_are_deleted_up_to_the_share(shell: Shell) -> None:

@@ -29,10 +29,15 @@ class IngestReport:
     other_encodings: list[tuple[str, str, float]] = field(
         default_factory=list
     )  # those not in UTF-8; how sure
+    warnings: list[tuple[str, str]] = field(
+        default_factory=list
+    )  # what of a document that was read anew could not be
     origins: dict[str, str] = field(default_factory=dict)  # documentId → the source it came from
     survey: Survey = field(default_factory=Survey)
 
-    def note_encoding(self, parsed: ParsedDocument) -> None:
+    def note(self, parsed: ParsedDocument) -> None:
+        """How sure the reading of a document is, and what of it is missing."""
+        self.warnings += ((parsed.document_id, warning) for warning in parsed.warnings)
         if parsed.encoding:
             self.encodings[parsed.encoding] += 1
             if parsed.encoding != "utf-8":

@@ -104,6 +104,22 @@ def test_a_head_on_two_pages_is_content() -> None:
 def test_pages_without_text_among_others() -> None:
     document = read(PdfPage().picture(), PdfPage().text(LEFT, TOP, "Here is some."))
     assert [b.page for b in document.blocks] == [2]
+    assert document.warnings == (
+        "no text, only pictures (a scan?), on page 1 of 2; recognise it first (OCR)",
+    )
+
+
+def test_every_page_of_pictures_alone_is_named_and_no_other() -> None:
+    """A picture beside text, a page of spaces and an empty page are no scans."""
+    scan, empty = PdfPage().picture(), PdfPage()
+    text = PdfPage().picture().text(LEFT, TOP, "Here is some.")
+    spaces = PdfPage().lines(LEFT, TOP, [" " * 60] * 5)
+    drawn = PdfPage().rule(10, 10, 90, 90)
+    document = read(text, scan, scan, drawn, empty, spaces, scan, text, scan)
+    assert document.warnings == (
+        "no text, only pictures (a scan?), on pages 2-4, 7, 9 of 9; recognise it first (OCR)",
+    )
+    assert read(text, empty, spaces).warnings == ()
 
 
 def test_a_page_set_sideways_is_read_as_it_is_seen() -> None:
@@ -376,7 +392,7 @@ def test_limits(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def _read_or_refused(content: bytes) -> None:
     try:
-        text, blocks, _ = pdf.read(content)
+        text, blocks, _, _ = pdf.read(content)
     except SourceUnreadable:
         return
     check_blocks(text, blocks)

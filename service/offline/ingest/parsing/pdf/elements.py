@@ -42,12 +42,14 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """`aside` are words that stand at another angle than the page's text: watermarks, labels of axes."""
+    """`aside` are words that stand at another angle than the page's text: watermarks, labels of axes. `scanned`: it
+    shows something, and nothing of that is text."""
 
     words: tuple[Word, ...]
     aside: tuple[Word, ...]
     rules: tuple[Rule, ...]
     characters: int
+    scanned: bool
 
 
 @dataclass(frozen=True)

@@ -38,13 +38,19 @@ def read_page(raw: Any, page: Any) -> Page:
     """`raw` is PDFium's C interface, `page` an opened page of it."""
     handle = raw.FPDFText_LoadPage(page)
     if not handle:
-        return Page((), (), (), 0)
+        return Page((), (), (), 0, _shows_pictures(raw, page))
     try:
         text = _Text(raw, handle)
         upright, aside = text.words()
-        return Page(upright, aside, rules(raw, page, text.angle), text.count)
+        scanned = not upright and not aside and _shows_pictures(raw, page)
+        return Page(upright, aside, rules(raw, page, text.angle), text.count, scanned)
     finally:
         raw.FPDFText_ClosePage(handle)
+
+
+def _shows_pictures(raw: Any, page: Any) -> bool:
+    found = (raw.FPDFPage_GetObject(page, at) for at in range(raw.FPDFPage_CountObjects(page)))
+    return any(raw.FPDFPageObj_GetType(one) != raw.FPDF_PAGEOBJ_TEXT for one in found)
 
 
 class _Text:
