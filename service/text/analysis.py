@@ -12,8 +12,8 @@ from collections.abc import Iterable, Iterator
 import rjieba
 
 from service.text.anchors import Anchor, anchor_terms, find_anchors, is_hard
-from service.text.folding import fold
-from service.text.language import HAN, HANGUL, KANA
+from service.text.folding import fold, fold_width
+from service.text.language import HAN, HANGUL, KANA, language
 from service.text.stopwords import STOP_WORDS, ZH_FUNCTION, ZH_QUESTION
 
 ANALYZER_VERSION = "attest-1"
@@ -28,6 +28,7 @@ _PIECE = re.compile(
 )
 _THOUSANDS = re.compile(r",(?=[0-9]{3}(?:[,.]|$))")
 _SURROGATE = re.compile("[\ud800-\udfff]")
+_CODE = re.compile(r"`[^`\n]+`")
 _NAME_MARKS = re.compile(r"[0-9][^\W0-9_]|[^\W0-9_][0-9]|[_./\\:§%]|^-")
 
 ANCHOR_WEIGHT = 3.0
@@ -47,6 +48,7 @@ def content_terms(text: str) -> list[str]:
     """What a question is about: its terms, each once, without function and question words; maybe none.
 
     A name that must match exactly gives only itself, not its parts: the shared letters of PPR-9999 say nothing.
+    A function word that is written as a name is one: IF(), `in`, FOR in 支持 SELECT FOR UPDATE 吗.
     """
     return list(dict.fromkeys(_query_terms(text, find_anchors(text))))
 
@@ -137,22 +139,41 @@ def _cjk_terms(run: str) -> Iterator[str]:
 
 def _query_terms(text: str, anchors: list[Anchor]) -> Iterator[str]:
     folded = _SURROGATE.sub(" ", fold(text))
+    names = _names(text, folded)
     position = 0
     for anchor in anchors:
-        yield from _content_terms(folded[position : anchor.start])
+        yield from _content_terms(folded, position, anchor.start, names)
         yield from _short(anchor_terms(anchor)[:1])
         if not is_hard(anchor):
-            yield from _content_terms(folded[anchor.start : anchor.end])
+            yield from _content_terms(folded, anchor.start, anchor.end, names)
         position = anchor.end
-    yield from _content_terms(folded[position:])
+    yield from _content_terms(folded, position, len(folded), names)
 
 
-def _content_terms(folded: str) -> Iterator[str]:
-    for piece in _PIECE.finditer(folded):
+def _content_terms(folded: str, start: int, end: int, names: frozenset[int]) -> Iterator[str]:
+    for piece in _PIECE.finditer(folded, start, end):
         if piece.lastgroup == "cjk":
             yield from _cjk_content(piece.group())
-        elif piece.group() not in STOP_WORDS:
+        elif piece.group() not in STOP_WORDS or piece.start() in names:
             yield from _short((_plain(piece),))
+
+
+def _names(text: str, folded: str) -> frozenset[int]:
+    """Where Latin words begin that are written as names: called, in code, or in capitals among Chinese (in English
+    they may be emphasis, and texts say United States for US)."""
+    written = fold_width(text)
+    code = [found.span() for found in _CODE.finditer(written)]
+    chinese = language(text) == "zh"
+    return frozenset(
+        piece.start()
+        for piece in _PIECE.finditer(folded)
+        if piece.lastgroup == "word"
+        and (
+            written.startswith("()", piece.end())
+            or (chinese and len(piece.group()) > 1 and written[piece.start() : piece.end()].isupper())
+            or any(start < piece.start() < end for start, end in code)
+        )
+    )
 
 
 def _cjk_content(run: str) -> Iterator[str]:

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from service.text.analysis import LONGEST_TERM, analyse, coverage, query_terms, stem, term_weight
-from service.text.language import language
+from service.text.language import language, language_of
 
 TEXTS = st.text(
     st.one_of(st.sampled_from("重试三次PR-9087 v.10MBthe后臺\n，\ud800"), st.characters()), max_size=60
@@ -70,6 +70,30 @@ def test_an_exact_name_of_a_question_gives_itself_and_not_its_parts() -> None:
 
 
 @pytest.mark.parametrize(
+    ("question", "names"),
+    [
+        ("`IF()` 描述", {"if"}),
+        ("if() 怎么用", {"if"}),
+        ("ＩＮ（） 的功能", {"in"}),
+        ("`NOT BETWEEN ... AND ...` 描述", {"not", "between", "and"}),
+        ("how do I use `select from where`", {"select", "from", "where"}),
+        ("支持 SELECT FOR UPDATE 吗", {"select", "for", "update"}),
+        ("大多数IT组织", {"it"}),
+    ],
+)
+def test_a_function_word_written_as_a_name_is_looked_for(question: str, names: set[str]) -> None:
+    assert names <= set(query_terms(question))
+
+
+@pytest.mark.parametrize(
+    "question",
+    ["WHAT IS THE RETRY LIMIT", "what is the retry limit", "What if (and when) the retry limit is"],
+)
+def test_a_function_word_of_a_sentence_is_not(question: str) -> None:
+    assert query_terms(question) == ["retry", "limit"]
+
+
+@pytest.mark.parametrize(
     ("word", "stemmed"),
     [
         ("policies", "policy"),
@@ -100,3 +124,14 @@ def test_plurals(word: str, stemmed: str) -> None:
 )
 def test_language(text: str, name: str) -> None:
     assert language(text) == name
+
+
+@settings(max_examples=200)
+@given(st.lists(st.text(st.sampled_from("ab 后台ひ한я1."), max_size=20), max_size=6))
+def test_lines_together_are_in_the_language_of_their_text(lines: list[str]) -> None:
+    assert language_of(lines) == language("\n".join(lines))
+
+
+def test_a_word_however_long_is_one_word() -> None:
+    assert language("后" + 200_000 * "x") == "zh"
+    assert language("后" + 200_000 * "x ") == "en"
