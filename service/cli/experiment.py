@@ -6,7 +6,7 @@ import sys
 import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, nullcontext
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -14,16 +14,19 @@ from typing import Any
 import click
 
 from service.bootstrap import Services, build, online_path, silent
+from service.cli.serving import served
 from service.cli.shared import as_json, echo_json, needs, progress_bars
 from service.domain.answers import GroundedAnswer, SearchResult
 from service.domain.ports import Engine
 from service.evaluation.experiments import (
     Expectation,
+    bad_generations,
     cut_sentence,
     lesson,
     permission_order,
     permission_timing,
     stale_index,
+    switch_under_load,
 )
 from service.evaluation.experiments import permission_differential as differential
 from service.evaluation.experiments.invented import invent
@@ -78,6 +81,46 @@ def stale_index_command(engine: str | None, as_json: bool) -> None:
     """三次 becomes 两次: answers follow the switch, the old citation is told as superseded, the way back too."""
     with throwaway(engine) as services:
         report("stale-index", stale_index.run(services.offline, services.online), as_json)
+
+
+@experiment_command.command("switch-under-load")
+@engine_option
+@click.option("--switches", default=50, show_default=True, type=click.IntRange(2))
+@click.option(
+    "--rollbacks", default=20, show_default=True, type=click.IntRange(0), help="At most --switches."
+)
+@click.option("--clients", default=8, show_default=True, type=click.IntRange(1, 64))
+@as_json
+def switch_under_load_command(
+    engine: str | None, switches: int, rollbacks: int, clients: int, as_json: bool
+) -> None:
+    """Clients ask a real `attest serve` while generations are switched: no error, no mixture, nothing stale."""
+    if rollbacks > switches:
+        raise click.UsageError("Each rollback needs a switch before it: --rollbacks is at most --switches.")
+    with throwaway(engine) as services, progress_bars() as progress:
+        names = switch_under_load.prepare(services.offline, progress)
+        with served(services.settings, clients) as (url, headers):
+            figures, expectations = switch_under_load.run(
+                services.offline, names, url, headers, switches, rollbacks, progress
+            )
+    if not as_json:
+        for figure, value in figures.items():
+            click.echo(f"{figure}: {value}")
+    report("switch-under-load", expectations, as_json, {"measured": figures})
+
+
+@experiment_command.command("bad-generations")
+@engine_option
+@as_json
+def bad_generations_command(engine: str | None, as_json: bool) -> None:
+    """Generations that must not go live, each seeded beside a live one: which gate refuses it, in which words."""
+    with throwaway(engine) as services, TemporaryDirectory(prefix="attest-experiment-") as folder:
+        refusals, expectations = bad_generations.run(services.offline, services.online, Path(folder))
+    if not as_json:
+        for refusal in refusals:
+            click.echo(f"{refusal.kind}: {refusal.message}")
+    told = {"refusals": [asdict(refusal) for refusal in refusals]}
+    report("bad-generations", expectations, as_json, told)
 
 
 @experiment_command.command("permission-order")
