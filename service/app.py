@@ -8,7 +8,7 @@ from flask_openapi.openapi import OpenAPI
 
 from service.bootstrap import build
 from service.settings import Settings, load_settings
-from service.web import api, errors, health, logs
+from service.web import api, errors, health, logs, ops
 from service.web.auth import TokenChecker
 from service.web.limits import Limits
 from service.web.metrics import Metrics
@@ -46,7 +46,9 @@ def create_app(settings: Settings | None = None, service: api.OnlineService | No
     )
     app.config["MAX_CONTENT_LENGTH"] = settings.max_body_bytes
     app.json = StrictJson(app)
-    app.register_api(api.blueprint(online, TokenChecker.of(settings), limits, metrics))
+    tokens = TokenChecker.of(settings)
+    app.register_api(api.blueprint(online, tokens, limits, metrics))
+    app.register_api(ops.blueprint(lambda: services.engine, settings, tokens, limits, metrics))
     app.register_blueprint(health.blueprint(online, metrics))
     errors.install(app)
     logs.install(app, metrics)

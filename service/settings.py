@@ -51,6 +51,10 @@ class Settings(BaseSettings):
         description="Vector index type; `flat` is exact, so no member or order depends on hidden documents.",
     )
 
+    rollback_window_hours: float = Field(
+        24, ge=0, le=8760, description="Hours for which what was live, or stood ready, is kept from `prune`."
+    )
+
     redis_url: str | None = Field(
         None,
         validation_alias=AliasChoices("ATTEST_REDIS_URL", "REDIS_URL"),
@@ -132,6 +136,18 @@ class Settings(BaseSettings):
             if secret is not None and len(secret.get_secret_value().encode()) < 32:
                 raise ValueError(f"ATTEST_{name.upper()} is shorter than 32 bytes")
         return self
+
+
+def environment_of(settings: Settings) -> dict[str, str]:
+    """The variables from which another process loads these very settings."""
+    values: dict[str, str] = {}
+    for name in settings.model_fields_set:
+        value = getattr(settings, name)
+        if value is not None:
+            values[PREFIX + name.upper()] = (
+                value.get_secret_value() if isinstance(value, SecretStr) else str(value)
+            )
+    return values
 
 
 def load_settings(**changes: Any) -> Settings:

@@ -35,6 +35,17 @@ def generations_of(prefix: str, corpus: str, names: Iterable[str]) -> tuple[str,
     )
 
 
+def live_of(prefix: str, pairs: Iterable[tuple[str, str]]) -> dict[str, tuple[str, ...]]:
+    """Of (alias, generation) pairs, what stands behind each corpus's live alias under this prefix."""
+    behind: dict[str, list[str]] = {}
+    for alias, name in pairs:
+        corpus = alias.removeprefix(f"{prefix}-").removesuffix(f"@{LIVE}")
+        # Where one prefix begins like another, the index tells whose alias it is.
+        if alias == live_alias(prefix, corpus) and name.startswith(f"{prefix}-chunks-"):
+            behind.setdefault(corpus, []).append(name)
+    return {corpus: tuple(sorted(names)) for corpus, names in sorted(behind.items())}
+
+
 def alias_of(prefix: str, corpus: str, corpus_version: str) -> str:
     """The alias behind which this corpusVersion (or "live") stands."""
     if corpus_version == LIVE:

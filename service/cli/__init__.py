@@ -24,6 +24,7 @@ _COMMANDS = {
     "rollback": "generations",
     "prune": "generations",
     "generations": "generations",
+    "jobs": "jobs",
     "access": "access",
     "ask": "ask",
     "search": "ask",

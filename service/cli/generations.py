@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from dataclasses import asdict
+from datetime import UTC, datetime
 from typing import Any
 
 import click
@@ -12,6 +13,8 @@ from service.cli.shared import as_json, echo_json, needs, peak_memory_mib, progr
 from service.domain.generations import Manifest
 from service.offline.generations.gates import Force
 from service.offline.generations.switch import live_generation
+from service.offline.overview import Row, overview
+from service.web.present_ops import generation_json, manifest_json
 
 
 @needs("operator")
@@ -24,8 +27,8 @@ def build_command(corpus: str, and_publish: bool, as_json: bool) -> None:
     offline = services().offline
     with progress_bars() as progress:
         manifest = offline.build(corpus, progress)
-    if and_publish:
-        manifest, _ = offline.publish(corpus, manifest.generation)
+        if and_publish:
+            manifest, _ = offline.publish(corpus, manifest.generation, progress)
     if as_json:
         echo_json(_json(manifest))
         return
@@ -97,7 +100,8 @@ def gate_command(corpus: str, generation: str | None, as_json: bool) -> None:
 def publish_command(corpus: str, generation: str | None, force: str | None, as_json: bool) -> None:
     """Make a ready generation live: checks and gates, then one atomic alias call."""
     forced = Force(force) if force is not None else None
-    manifest, switched = services().offline.publish(corpus, generation, force=forced)
+    with progress_bars() as progress:
+        manifest, switched = services().offline.publish(corpus, generation, progress, force=forced)
     if as_json:
         echo_json({"live": switched.live, "before": switched.before, "changed": switched.changed})
         return
@@ -110,63 +114,128 @@ def publish_command(corpus: str, generation: str | None, force: str | None, as_j
 @as_json
 def rollback_command(corpus: str, as_json: bool) -> None:
     """Switch back to the generation that was live before. Rights and deletions stay as they are now."""
-    _, switched = services().offline.rollback(corpus)
+    with progress_bars() as progress:
+        _, switched = services().offline.rollback(corpus, progress)
     if as_json:
-        echo_json({"live": switched.live, "before": switched.before, "changed": switched.changed})
+        touched = {"withdrawn": switched.withdrawn, "rightsChanged": switched.rights_changed}
+        echo_json({"live": switched.live, "before": switched.before, "changed": switched.changed, **touched})
         return
-    click.echo(f"live: {switched.live} (was {switched.before})")
+    click.echo(f"live: {switched.live}" + (f" (was {switched.before})" if switched.before else ""))
+    click.echo(
+        f"Since it was built {switched.withdrawn} of its documents were withdrawn and the rights of "
+        f"{switched.rights_changed} have changed; both stay as they are now."
+    )
 
 
 @needs("operator")
-@click.command("prune", epilog="\b\nExample:\n  attest prune handbook --keep 1 --dry-run")
+@click.command(
+    "prune", epilog="\b\nExample:\n  attest prune handbook --keep 1\n  attest prune handbook --keep 1 --yes"
+)
 @click.argument("corpus")
 @click.option(
     "--keep", default=1, show_default=True, type=click.IntRange(0), help="Retained generations to keep."
 )
-@click.option("--dry-run", is_flag=True, help="Only say what would go.")
+@click.option(
+    "--window-hours",
+    type=click.FloatRange(0, 8760),
+    help="Keep what was live within these hours; ATTEST_ROLLBACK_WINDOW_HOURS when left out.",
+)
+@click.option("--yes", is_flag=True, help="Drop them; without it they are only named.")
+@click.option("--dry-run", is_flag=True, help="Only say what would go, whatever else is given.")
 @as_json
-def prune_command(corpus: str, keep: int, dry_run: bool, as_json: bool) -> None:
-    """Drop old generations; never one that is live."""
-    names = services().offline.prune(corpus, keep=keep, dry_run=dry_run)
+def prune_command(
+    corpus: str, keep: int, window_hours: float | None, yes: bool, dry_run: bool, as_json: bool
+) -> None:
+    """Drop old generations: never one that is live or being built, nor what was live within the window."""
+    opened = services()
+    window_h = opened.settings.rollback_window_hours if window_hours is None else window_hours
+    only_named = dry_run or not yes
+    names = opened.offline.prune(corpus, keep=keep, dry_run=only_named, window_h=window_h)
     if as_json:
-        echo_json({"pruned": names, "dryRun": dry_run})
+        echo_json({"pruned": names, "dryRun": only_named})
         return
     for name in names:
-        click.echo(("would drop " if dry_run else "dropped ") + name)
+        click.echo(("would drop " if only_named else "dropped ") + name)
     if not names:
         click.echo("nothing to drop")
+    elif only_named:
+        click.echo("nothing was dropped; --yes does it")
 
 
 @needs("operator")
 @click.command("generations", epilog="\b\nExample:\n  attest generations handbook")
 @click.argument("corpus", required=False)
+@click.option("--log", "log", is_flag=True, help="Also each generation's history: state, when, who, why.")
 @as_json
-def generations_command(corpus: str | None, as_json: bool) -> None:
-    """List generations with their state, what went in, and the aliases on them."""
+def generations_command(corpus: str | None, log: bool, as_json: bool) -> None:
+    """List generations: state, age, what went in, size, aliases, processors, gates."""
     engine = services().engine
-    rows: list[dict[str, Any]] = []
-    for name in [corpus] if corpus else engine.registry.corpora():
-        behind: dict[str, list[str]] = {}
-        for alias, generations in engine.generations.aliases(name).items():
-            for generation in generations:
-                behind.setdefault(generation, []).append(alias)
-        rows += [
-            {**_json(m), "aliases": sorted(behind.get(m.generation, []))} for m in engine.builds.scan(name)
-        ]
+    names = [corpus] if corpus else engine.registry.corpora()
+    rows = [row for name in names for row in overview(engine, name)]
     if as_json:
-        echo_json(rows)
+        shown = manifest_json if log else generation_json
+        echo_json([shown(row) for row in rows])
         return
-    for row in rows:
-        click.echo(
-            f"{row['generation']}  {row['state']:<10} {row['documents']:>6} documents {row['chunks']:>7} chunks  "
-            f"{row['createdAt']}  {' '.join(row['aliases'])}"
-            + (f"  {row['reason']}" if row["reason"] else "")
-        )
-        for gate in row["gates"]:
-            if gate.get("forced"):
-                click.echo(f"  forced past {gate['name']} by {gate['who']} at {gate['at']}: {gate['reason']}")
     if not rows:
         click.echo("no generations yet; attest ingest, then attest build")
+        return
+    lines = [_COLUMNS, *(_cells(row) for row in rows)]
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    histories = [[], *(row.manifest.history if log else [] for row in rows)]
+    for cells, history in zip(lines, histories, strict=True):
+        padded = (cell.ljust(width) for cell, width in zip(cells, widths, strict=True))
+        click.echo("  ".join(padded).rstrip())
+        for step in history:
+            why = f": {step['reason']}" if step.get("reason") else ""
+            click.echo(f"    {step['at']}  {step['state']} by {step['who']}{why}")
+
+
+_COLUMNS = (
+    "generation",
+    "state",
+    "age",
+    "documents",
+    "chunks",
+    "size",
+    "alias",
+    "embedder",
+    "profile",
+    "gates",
+    "",
+)
+
+
+def _cells(row: Row) -> tuple[str, ...]:
+    manifest = row.manifest
+    return (
+        manifest.generation,
+        manifest.state,
+        _age(manifest.created_at),
+        str(len(manifest.documents)),
+        str(manifest.chunks),
+        "-" if row.size is None else f"{row.size / 1024**2:.1f} MiB",
+        " ".join("@" + alias.rpartition("@")[2] for alias in row.aliases) or "-",
+        manifest.processors.embedder,
+        str(manifest.corpus_profile.get("profile") or "-"),
+        _gates(manifest),
+        manifest.reason,
+    )
+
+
+def _gates(manifest: Manifest) -> str:
+    """What the last look before a publish found."""
+    if not manifest.gates:
+        return "-"
+    passed = sum(1 for gate in manifest.gates if gate["passed"])
+    forced = sum(1 for gate in manifest.gates if gate.get("forced"))
+    return f"{passed}/{len(manifest.gates)}" + (f", {forced} forced" if forced else "")
+
+
+def _age(created_at: str) -> str:
+    minutes = int((datetime.now(UTC) - datetime.fromisoformat(created_at)).total_seconds() // 60)
+    if minutes < 120:
+        return f"{max(0, minutes)} min"
+    return f"{minutes // 60} h" if minutes < 48 * 60 else f"{minutes // (24 * 60)} d"
 
 
 def _json(manifest: Manifest) -> dict[str, Any]:
@@ -180,8 +249,6 @@ def _json(manifest: Manifest) -> dict[str, Any]:
         "processors": asdict(manifest.processors),
         "timings": manifest.timings,
         "checks": manifest.checks,
-        "gates": manifest.gates,
-        "history": manifest.history,
         "createdAt": manifest.created_at,
         "replaced": manifest.replaced,
         "reason": manifest.reason,

@@ -6,9 +6,9 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 JobState = Literal["queued", "running", "done", "failed", "cancelled"]
-Slot = Literal["build", "switch"]  # a rollback never waits for a build
-
-KINDS = ("build", "gate", "publish", "rollback", "prune", "repair")
+# A rollback never waits for a build; who only looks (check, gate) is in nobody's way.
+Slot = Literal["build", "switch", "look"]
+Kind = Literal["build", "check", "gate", "publish", "rollback", "prune"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -135,6 +135,15 @@ class Generations(Protocol):
         """One atomic call: `remove` pairs (alias, generation) must exist, else Conflict and nothing changes."""
         ...
 
+    def live(self) -> dict[str, tuple[str, ...]]:
+        """Corpus → the generations behind its live alias, of every corpus that has one; sorted. More than one is a
+        fault."""
+        ...
+
+    def size(self, generation: Generation) -> int:
+        """Bytes on disk, copies included. Raises GenerationGone."""
+        ...
+
     def drop(self, generation: Generation) -> None: ...
 
 

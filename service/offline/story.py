@@ -94,12 +94,12 @@ class Offline:
             self._lifecycle.settle(corpus)
             plan, entries = self._plan(corpus)
             left = self._lifecycle.abandoned(corpus)
-            manifest = self._sealed_already(left, plan)
+            manifest = self._sealed_already(left, plan, work)
             if manifest is None:
                 manifest = self._filled_and_sealed(plan, entries, left, work)
             work.progress("check", 0, 1)
-            work.still_ours()
-            return self._checked(manifest)
+            work.keep({"generation": manifest.generation})
+            return manifest if manifest.state == "ready" else self._checked(manifest)
 
     def is_current(self, generation_name: str) -> bool:
         """Whether a new build would have the same corpusVersion and the same corpus profile (gates aside)."""
@@ -162,14 +162,13 @@ class Offline:
         )
         return manifest, entries
 
-    def _sealed_already(self, left: Sequence[Manifest], plan: Manifest) -> Manifest | None:
-        """A killed build of the very same corpusVersion that only its checks are missing of."""
-        for manifest in left:
-            same = (manifest.corpus_version, manifest.corpus_profile) == (
-                plan.corpus_version,
-                plan.corpus_profile,
-            )
-            if same and manifest.state == "validating":
+    def _sealed_already(self, left: Sequence[Manifest], plan: Manifest, work: Work) -> Manifest | None:
+        """A killed build of the very same corpusVersion that only its checks, or its last word, are missing of."""
+        wanted = plan.corpus_version, plan.corpus_profile
+        ready = [m for m in self.engine.builds.scan(plan.corpus) if m.state == "ready"]
+        for manifest in [*left, *(m for m in ready if work.took_over("build", generation=m.generation))]:
+            same = (manifest.corpus_version, manifest.corpus_profile) == wanted
+            if same and manifest.state != "building":
                 return manifest
         return None
 
@@ -328,6 +327,7 @@ class Offline:
             work.progress("rights", 0, 1)
             self._align(manifest)
             touched = rights.changed_since(self.engine, manifest.documents, corpus, manifest.created_at)
+            work.keep({"withdrawn": touched.withdrawn, "rightsChanged": touched.changed})
             manifest, switched = self._switched(manifest, work, remember=False)
             return manifest, replace(switched, withdrawn=touched.withdrawn, rights_changed=touched.changed)
 
@@ -350,12 +350,12 @@ class Offline:
     ) -> tuple[str, ...]:
         """Drops failed generations and those that were live, except the `keep` newest and what was live within the
         last `window_h` hours. Never one that is live, ready, or being built. Returns their names."""
-        with self._working("switch", corpus, "prune", quiet, job):
+        with self._working("switch", corpus, "prune", quiet, job) as work:
             manifests = self._lifecycle.settle(corpus)
             going = switch.prunable(manifests, keep, window_h, now())
-            if not dry_run:
-                for manifest in going:
-                    self._lifecycle.drop(manifest)
+            work.keep({"pruned": [manifest.generation for manifest in going], "dryRun": dry_run})
+            for manifest in () if dry_run else going:
+                self._lifecycle.drop(manifest)
             return tuple(manifest.generation for manifest in going)
 
     # ── shared by the steps ─────────────────────────────────────────────────────────────────────────────

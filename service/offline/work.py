@@ -27,6 +27,9 @@ from service.errors import AttestError, Cancelled, Conflict
 BEAT_S = 2.0
 # Without a beat for this long, a job is taken for dead: several beats and a slow write.
 SILENCE_S = 15.0
+# Whoever only looks at a job takes it for lost after this long by the clock.
+LOST_S = 60.0
+LOST = "its process ended without a word"
 _LOOK_S = 0.25
 _LOG_LINES = 200
 
@@ -51,6 +54,19 @@ def request_cancel(jobs: Jobs, job_id: str) -> Job | None:
         except Conflict:
             continue  # Its own beat came between.
     return None
+
+
+def as_seen(job: Job) -> Job:
+    """The job as one who looks on should see it: failed when its process is gone. Nothing is taken over on this
+    word, so clocks may be compared."""
+    if job.is_over or not (_killed(job) or _silent_s(job) > LOST_S):
+        return job
+    return replace(job, state="failed", reason=LOST if job.pid else "its process never began")
+
+
+def jobs_of(jobs: Jobs, corpus: str) -> list[Job]:
+    """The jobs of a corpus as seen, the newest last."""
+    return [as_seen(job) for job in jobs.scan(corpus)]
 
 
 class Work:
@@ -88,9 +104,10 @@ class Work:
         self._may_go_on()
 
     def keep(self, result: Mapping[str, Any]) -> None:
-        """Notes what is about to be done, for whoever takes over if this process ends before it can say that it was."""
+        """Notes what comes of the work, or what is about to be done: for whoever takes over if this process ends before
+        it can say that it was."""
         with self._lock:
-            self._job = replace(self._job, result=dict(result))
+            self._job = replace(self._job, result={**self._job.result, **result})
         self._write()
         self._may_go_on()
 
@@ -184,6 +201,12 @@ class Desk:
         except AttestError as error:
             work.end("failed", error.message)
             raise
+        except KeyboardInterrupt as error:
+            work.end("cancelled", "stopped at the keyboard")
+            raise Cancelled(
+                f"This {begun.kind} was stopped at the keyboard; what is live has not changed by halves. The same "
+                "command goes on from here."
+            ) from error
         except BaseException as error:
             work.end("failed", f"ended by {type(error).__name__}")
             raise
@@ -227,9 +250,7 @@ class Desk:
         if holder is None or holder.is_over:
             return holder
         try:
-            return self.jobs.write(
-                replace(holder, state="failed", reason="its process ended without a word", updated_at=_now())
-            )
+            return self.jobs.write(replace(holder, state="failed", reason=LOST, updated_at=_now()))
         except Conflict as error:
             raise Conflict(f"{holder.who} is still at work on {lease.corpus!r}.") from error
 
@@ -245,6 +266,10 @@ def _killed(job: Job) -> bool:
     except PermissionError:
         return False
     return False
+
+
+def _silent_s(job: Job) -> float:
+    return (datetime.now(UTC) - datetime.fromisoformat(job.updated_at)).total_seconds()
 
 
 def _taken_over() -> Conflict:

@@ -47,7 +47,7 @@ QuestionText = Annotated[
 CorpusName = Annotated[str, Field(json_schema_extra={"pattern": _CORPUS_PATTERN}), AfterValidator(_corpus)]
 
 
-class _Strict(BaseModel):
+class Strict(BaseModel):
     model_config = ConfigDict(
         extra="forbid",
         strict=True,
@@ -58,7 +58,7 @@ class _Strict(BaseModel):
     )
 
 
-class AnswerBody(_Strict):
+class AnswerBody(Strict):
     """A question. The principal comes from the token, never from here."""
 
     text: QuestionText = Field(description=f"The question, 1 to {QUESTION_MAX} characters.")
@@ -92,7 +92,7 @@ class SourcePath(BaseModel):
     version: Annotated[str, Field(pattern=r"^[0-9a-f]{64}(\.[0-9]{1,4})?$")]
 
 
-def _no_underscore(value: object) -> object:
+def no_underscore(value: object) -> object:
     """Python reads 1_0 as ten; nobody else does."""
     if isinstance(value, str) and "_" in value:
         raise ValueError("must be a whole number")
@@ -102,10 +102,10 @@ def _no_underscore(value: object) -> object:
 class SourceQuery(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
-    start: Annotated[int, Field(ge=0), BeforeValidator(_no_underscore)] | None = Field(
+    start: Annotated[int, Field(ge=0), BeforeValidator(no_underscore)] | None = Field(
         None, description="First code point."
     )
-    end: Annotated[int, Field(gt=0), BeforeValidator(_no_underscore)] | None = Field(
+    end: Annotated[int, Field(gt=0), BeforeValidator(no_underscore)] | None = Field(
         None, description="One past the last code point."
     )
 
@@ -114,11 +114,11 @@ class TracePath(BaseModel):
     trace_id: Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
 
 
-class _Out(BaseModel):
+class Out(BaseModel):
     model_config = ConfigDict(extra="forbid", alias_generator=to_camel, validate_by_name=True)
 
 
-class CitationOut(_Out):
+class CitationOut(Out):
     source_id: str
     document_id: str
     document_version: str
@@ -131,14 +131,14 @@ class CitationOut(_Out):
     page: int | None
 
 
-class ClaimOut(_Out):
+class ClaimOut(Out):
     text: str
     kind: Literal["extracted", "generated", "derived"]
     rule: str | None
     citations: list[CitationOut]
 
 
-class SourceOut(_Out):
+class SourceOut(Out):
     source_id: str
     document_id: str
     document_version: str
@@ -152,21 +152,21 @@ class SourceOut(_Out):
     excerpt: str
 
 
-class RetrievalOut(_Out):
+class RetrievalOut(Out):
     corpus_version: str
     generation: str
     candidate_chunk_ids: list[str]
     selected_chunk_ids: list[str]
 
 
-class GapOut(_Out):
+class GapOut(Out):
     missing: str
     anchors: list[str]
     tried: list[str]
     suggestion: str
 
 
-class AnswerOut(_Out):
+class AnswerOut(Out):
     status: Literal["answered", "no_answer"]
     answer: str | None
     mode: str
@@ -181,7 +181,7 @@ class AnswerOut(_Out):
     trace_id: str
 
 
-class HitOut(_Out):
+class HitOut(Out):
     rank: int
     chunk_id: str
     document_id: str
@@ -198,7 +198,7 @@ class HitOut(_Out):
     features: dict[str, float]
 
 
-class SearchOut(_Out):
+class SearchOut(Out):
     hits: list[HitOut]
     retrieval: RetrievalOut
     degraded: list[str]
@@ -229,7 +229,7 @@ class ChatOut(BaseModel):
     trace_id: str
 
 
-class SourceTextOut(_Out):
+class SourceTextOut(Out):
     document_id: str
     document_version: str
     title: str

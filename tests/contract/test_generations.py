@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import secrets
+from collections.abc import Callable
 
 import pytest
 
@@ -309,3 +311,32 @@ def test_erasing_leaves_nothing_and_the_engine_can_be_used_anew(engine: Engine) 
     assert engine.retrieval.resolve(CORPUS, "live") is None
     publish(engine, built(engine, [chunk("a")]))
     assert engine.ready() == {engine.name: "ok"}
+
+
+def test_what_is_live_and_how_large_it_is(engine: Engine) -> None:
+    assert engine.generations.live() == {}
+    first, second = built(engine, [chunk("a")]), built(engine, [chunk("b")], number=2)
+    publish(engine, first)
+    assert engine.generations.live() == {CORPUS: (first.name,)}
+    engine.generations.switch({live_alias(engine.prefix, CORPUS): second.name}, [])
+    assert engine.generations.live() == {CORPUS: (first.name, second.name)}
+    assert engine.generations.size(first) > 0
+    with pytest.raises(GenerationGone):
+        engine.generations.size(new_generation(engine, 99))
+
+
+def test_a_prefix_that_begins_alike_has_aliases_of_its_own(make_elastic: Callable[[str], Engine]) -> None:
+    prefix = f"test-{secrets.token_hex(5)}"
+    shorter, longer = make_elastic(prefix), make_elastic(f"{prefix}-more")
+    publish(longer, built(longer, [chunk("a")]))
+    assert shorter.generations.live() == {}
+
+
+def test_a_sealed_generation_takes_a_change_of_rights_and_nothing_else(engine: Engine) -> None:
+    generation = built(engine, [chunk("a", "旧")])
+    publish(engine, generation)
+    with pytest.raises(Conflict, match="only rights may change"):
+        engine.generations.write(generation, [chunk("a", "新")])
+    assert engine.generations.spread_access(generation, "a", allowed_to("hr")) == 1
+    [left] = engine.generations.scan(generation, vectors=True)
+    assert (left.chunk.text, left.access) == ("旧", allowed_to("hr"))

@@ -14,9 +14,9 @@ from service.adapters.elastic.client import error_type, translated
 from service.adapters.elastic.mappings import chunks_body
 from service.adapters.elastic.scanning import scan
 from service.adapters.elastic.system import key_id
-from service.adapters.names import generations_of
+from service.adapters.names import generations_of, live_of
 from service.domain.documents import IndexedChunk
-from service.domain.generations import Generation, live_alias
+from service.domain.generations import LIVE, Generation, live_alias
 from service.domain.ports import BulkReport, IndexSettings, Refused
 from service.domain.rights import Access
 from service.errors import BuildRefused, Conflict, Unavailable
@@ -139,6 +139,21 @@ class ElasticGenerations:
                 raise Conflict(
                     "An alias or generation is not where it was; read the aliases again."
                 ) from error
+
+    def live(self) -> dict[str, tuple[str, ...]]:
+        with translated("reading aliases"):
+            try:
+                found = self._client.indices.get_alias(name=f"{self._prefix}-*@{LIVE}")
+            except NotFoundError:
+                return {}
+        return live_of(
+            self._prefix, ((alias, index) for index, entry in found.items() for alias in entry["aliases"])
+        )
+
+    def size(self, generation: Generation) -> int:
+        with translated("measuring a generation"):
+            stats = self._client.indices.stats(index=generation.name, metric="store")
+        return int(stats["_all"]["total"]["store"]["size_in_bytes"])
 
     def drop(self, generation: Generation) -> None:
         live = live_alias(self._prefix, generation.corpus)

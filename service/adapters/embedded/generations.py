@@ -15,7 +15,7 @@ from service.adapters.embedded.folders import Folders
 from service.adapters.embedded.rights import class_of
 from service.adapters.embedded.scanning import scan_chunks
 from service.adapters.embedded.sealing import build_index
-from service.adapters.names import generations_of
+from service.adapters.names import generations_of, live_of
 from service.adapters.records import to_text
 from service.domain.documents import IndexedChunk
 from service.domain.generations import Generation, live_alias
@@ -139,6 +139,16 @@ class EmbeddedGenerations:
                 stores.execute(
                     "INSERT OR IGNORE INTO alias (alias, generation) VALUES (?, ?)", (alias, generation)
                 )
+
+    def live(self) -> dict[str, tuple[str, ...]]:
+        with self._folders.stores.reading() as stores:
+            found = stores.execute("SELECT alias, generation FROM alias").fetchall()
+        return live_of(self._prefix, found)
+
+    def size(self, generation: Generation) -> int:
+        with self._folders.chunks(generation.name).reading():
+            files = [path for path in self._folders.of(generation.name).rglob("*") if path.is_file()]
+        return sum(path.stat().st_size for path in files)
 
     def drop(self, generation: Generation) -> None:
         name = generation.name

@@ -46,12 +46,10 @@ def test_a_route_asks_for_that_role_alone(
     client: FlaskClient, settings: Settings, method: str, path: str, operation: dict[str, Any]
 ) -> None:
     role = role_of(operation)
-    url = path.replace("{version}", "0" * 64).replace("{trace_id}", "0" * 32).replace("{document_id}", "x")
-    body = (
-        {"question" if path == "/api/chat" else "text": RETRY, "corpus": "lesson"}
-        if method == "post"
-        else None
-    )
+    url = path.replace("{version}", "0" * 64).replace("{document_id}", "x").replace("{corpus}", "nowhere")
+    url = re.sub(r"\{(?:trace_id|job_id|generation)\}", "0" * 32, url)
+    question = {"question" if path == "/api/chat" else "text": RETRY, "corpus": "lesson"}
+    body = ({"kind": "build"} if path.endswith("/jobs") else question) if method == "post" else None
 
     def call(roles: list[str]) -> Any:
         return client.open(url, method=method.upper(), json=body, headers=bearer(settings, roles=roles))

@@ -22,6 +22,14 @@ OPERATIONS = {
     "POST /api/chat",
     "GET /v1/sources/{document_id}/{version}",
     "GET /v1/traces/{trace_id}",
+    "GET /v1/ops/corpora/{corpus}/generations",
+    "GET /v1/ops/corpora/{corpus}/generations/{generation}",
+    "GET /v1/ops/corpora/{corpus}/generations/{generation}/documents",
+    "GET /v1/ops/corpora/{corpus}/jobs",
+    # No corpus that is made up exists, so no job begins; tests/integration/http/test_ops.py begins real ones.
+    "POST /v1/ops/corpora/{corpus}/jobs",
+    "GET /v1/ops/jobs/{job_id}",
+    "POST /v1/ops/jobs/{job_id}/cancel",
 }
 
 
@@ -89,7 +97,7 @@ def test_what_others_are_told(
         elif who == "stranger":
             # Nothing is there for him; a request that is wrong in itself is told so first.
             assert response.status_code in (400, 404, 405, 415), response.text
-        elif label.startswith("GET /v1/traces"):
+        elif label.startswith("GET /v1/traces") or "/v1/ops/" in label:
             assert response.status_code in (400, 403, 404, 405), response.text
 
     for_each_case(operations[label], mode, 12, check)
@@ -118,6 +126,11 @@ def settle(body: dict[str, Any]) -> None:
     the corpus that exists, so that full answers are compared with their schema too."""
     body.pop("profile", None)
     body.pop("allowedCorpusVersion", None)
+    if "kind" in body:
+        # Which field goes with which kind.
+        for name in [name for name in body if name != "kind"]:
+            del body[name]
+        return
     if isinstance(body.get("size"), float):
         body["size"] = int(body["size"])
     if len(body.get("text", body.get("question", ""))) % 2:
@@ -139,5 +152,16 @@ def test_full_answers_and_sources_match_their_schemas(
     source = operations["GET /v1/sources/{document_id}/{version}"].Case(path_parameters=where)
     assert source.call_and_validate(headers=everything).status_code == 200
     named = {"trace_id": answer["traceId"]}
+    corpora = "/v1/ops/corpora/{corpus}"
+    for label in (f"GET {corpora}/generations", f"GET {corpora}/jobs"):
+        case = operations[label].Case(path_parameters={"corpus": "lesson"})
+        assert case.call_and_validate(headers=everything).status_code == 200
+    one = {"corpus": "lesson", "generation": answer["retrieval"]["generation"]}
+    for label in (
+        f"GET {corpora}/generations/{{generation}}",
+        f"GET {corpora}/generations/{{generation}}/documents",
+    ):
+        case = operations[label].Case(path_parameters=one)
+        assert case.call_and_validate(headers=everything).status_code == 200
     trace = operations["GET /v1/traces/{trace_id}"].Case(path_parameters=named)
     assert trace.call_and_validate(headers=everything).status_code == 200
