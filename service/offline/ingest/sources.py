@@ -48,7 +48,9 @@ LARGEST = 50 * 1024 * 1024  # bytes of one file
 
 def is_read(name: str) -> bool:
     """Whether a file of that name is a document, or says something of others, in a folder."""
-    return Path(name).suffix.lower() in MEDIA_TYPES or name == CORPUS_FILE or names_rights(name)
+    suffix = Path(name).suffix.lower()
+    # JSONL is no document of a folder, but a corpus profile may name cases in it.
+    return suffix in MEDIA_TYPES or suffix == ".jsonl" or name == CORPUS_FILE or names_rights(name)
 
 
 def read_sources(
