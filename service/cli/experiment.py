@@ -14,6 +14,7 @@ from typing import Any
 import click
 
 from service.bootstrap import Services, build, online_path, silent
+from service.cli.mutations import mutations_command
 from service.cli.serving import served
 from service.cli.shared import as_json, echo_json, needs, progress_bars
 from service.domain.answers import GroundedAnswer, SearchResult
@@ -48,6 +49,9 @@ engine_option = click.option(
 @click.group("experiment", epilog="\b\nExample:\n  attest experiment lesson --engine embedded")
 def experiment_command() -> None:
     """Experiments: each prints what it expected and saw, and exits 0 only when all of it holds."""
+
+
+experiment_command.add_command(mutations_command)
 
 
 @experiment_command.command("lesson")

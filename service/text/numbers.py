@@ -73,8 +73,11 @@ def _date_entails(source: Quantity, claim: Quantity) -> bool:
     return all(wanted in (0, had) for had, wanted in parts)
 
 
+# Not `params[0]`: a number in brackets behind a name is an index.
 _CITATION_OR_ENUMERATOR = re.compile(
-    r"[\[【［]\s?\d{1,3}(?:\s?[,，]\s?\d{1,3})*\s?[\]】］]|^\s*[(（]?\d{1,3}[.、)）](?=\s|\D)", re.MULTILINE
+    r"(?<![A-Za-z0-9_])[\[【［]\s?\d{1,3}(?:\s?[,，]\s?\d{1,3})*\s?[\]】］]"
+    r"|^\s*[(（]?\d{1,3}[.、)）](?=\s|\D)",
+    re.MULTILINE,
 )
 # A table head or a caption gives the unit once for a column of bare numbers: 电流(A), 单位：万元.
 _DECLARED_UNIT = re.compile(

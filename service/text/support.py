@@ -37,12 +37,15 @@ from service.text.support_tables import (
 Fault = Literal["quantity", "identifier", "words", "turned", "condition"]
 
 # A clause of the quote counts as repeated by the claim from this share of its words on, a condition as kept.
-_REPEATED, _KEPT = 0.6, 0.5
+_REPEATED, _KEPT = 0.6, 0.8
 
 _HAN_RUN = re.compile(f"[{HAN}]+")
 _WORD = re.compile(rf"(?:(?![{HAN}])[^\W_])+")
-_CITATION = re.compile(r"\[\s?S?\d{1,3}(?:\s?[,，]\s?S?\d{1,3})*\s?\]|【S?\d{1,3}】|［S?\d{1,3}］")
+_CITATION = re.compile(
+    r"(?<![A-Za-z0-9_])\[\s?S?\d{1,3}(?:\s?[,，]\s?S?\d{1,3})*\s?\]|【S?\d{1,3}】|［S?\d{1,3}］"
+)
 _SENTENCE_END = re.compile(r"[。！？!?；;\n]|\.\s")
+_NOTHING = "\x00"  # negated where no word follows: "is not `x`"
 _GLUE_EN = EN_FUNCTION - TELLING_EN
 _GLUE_ZH = (ZH_FUNCTION - TELLING_ZH) | {"为", "系"}
 
@@ -54,7 +57,7 @@ class _Clause:
 
     words: frozenset[str]
     turns: frozenset[str]
-    negated: frozenset[str]
+    negated: tuple[str, ...]
     sentence: int
     is_condition: bool
 
@@ -64,20 +67,20 @@ def fault_of(claim: str, quotes: Sequence[str]) -> Fault | None:
     said = _CITATION.sub("", claim).strip()
     if any(_plain(said) == _plain(quote) for quote in quotes):
         return None
-    if unsupported_quantities(claim, quotes):
+    if unsupported_quantities(claim, quotes) or _used_twice(said, quotes):
         return "quantity"
-    used: set[int] = set()
+    shown: dict[int, list[str]] = {}
     for start, end in clauses(said):
         faults = [_clause_fault(said[start:end], quote) for quote in quotes]
         if None not in faults:
             return faults[0]
-        used |= {place for place, fault in enumerate(faults) if fault is None}
-    return next(filter(None, (_turned(said, quotes[place]) for place in sorted(used))), None)
+        shown.setdefault(faults.index(None), []).append(said[start:end])
+    return next(filter(None, (_turned("，".join(own), quotes[at]) for at, own in shown.items())), None)
 
 
 def _clause_fault(part: str, quote: str) -> Fault | None:
     """Why this one quote does not show all of one clause."""
-    if _quantities_missing(part, quote):
+    if unsupported_quantities(part, [quote]):
         return "quantity"
     held = {anchor.canonical for anchor in find_anchors(quote)}
     if any(is_hard(anchor) and anchor.canonical not in held for anchor in find_anchors(part)):
@@ -85,16 +88,15 @@ def _clause_fault(part: str, quote: str) -> Fault | None:
     return None if _held(_words(part), quote) == 1 else "words"
 
 
-def _quantities_missing(part: str, quote: str) -> bool:
-    """Whether the quote has fewer of the clause's quantities than the clause: each proves one."""
-    if unsupported_quantities(part, [quote]):
-        return True
-    left = find_quantities(quote)
-    for claimed in find_quantities(part):
-        fitting = [q for q in left if entails(q, claimed)]
+def _used_twice(claim: str, quotes: Sequence[str]) -> bool:
+    """Whether one quantity of the quotes would have to prove two of the claim."""
+    left = [quantity for quote in quotes for quantity in find_quantities(quote)]
+    known = list(left)
+    for claimed in find_quantities(claim):
+        fitting = [quantity for quantity in left if entails(quantity, claimed)]
         if fitting:
             left.remove(fitting[0])
-        elif any(entails(q, claimed) for q in find_quantities(quote)):
+        elif any(entails(quantity, claimed) for quantity in known):
             return True
     return False
 
@@ -103,19 +105,19 @@ def _turned(claim: str, quote: str) -> Fault | None:
     """What the claim adds to the clauses it repeats, or leaves out of them: a negation, a limit, a condition."""
     own, source = _clauses(claim), _clauses(quote)
     repeated = [c for c in source if c.words and _held(c.words, claim) >= _REPEATED]
-    said_turns, said_negated = _union(c.turns for c in own), _union(c.negated for c in own)
-    turns = _union(c.turns for c in repeated or source)
-    negated = _union(c.negated for c in repeated or source)
-    if said_turns - turns or not _all_alike(said_negated, negated):
+    said_turns, turns = _union(c.turns for c in own), _union(c.turns for c in repeated or source)
+    said_negated = [target for clause in own for target in clause.negated]
+    negated = [target for clause in repeated or source for target in clause.negated]
+    if said_turns - turns or len(said_negated) > len(negated) or not _all_alike(said_negated, negated):
         return "turned"
-    if repeated and (turns - said_turns or not _all_alike(negated, said_negated)):
+    if repeated and (turns - said_turns or len(said_negated) < len(negated)):
         return "turned"
-    sentences = {clause.sentence for clause in repeated if not clause.is_condition}
+    sentences = {clause.sentence for clause in repeated}
     conditions = (c for c in source if c.is_condition and c.sentence in sentences and c.words)
     return "condition" if any(_held(c.words, claim) < _KEPT for c in conditions) else None
 
 
-def _all_alike(some: frozenset[str], others: frozenset[str]) -> bool:
+def _all_alike(some: Sequence[str], others: Sequence[str]) -> bool:
     """Whether each of the negated things is among the others; one may be told shorter."""
     return all(any(a.startswith(b) or b.startswith(a) for b in others) for a in some)
 
@@ -135,7 +137,7 @@ def _cut(text: str) -> Iterator[_Clause]:
             yield _Clause(
                 words=_words(piece),
                 turns=frozenset(name for name, pattern in TURNS if pattern.search(folded)),
-                negated=frozenset(n.target for n in negations(piece) if n.target),
+                negated=tuple(n.target or _NOTHING for n in negations(piece)),
                 sentence=sentence,
                 is_condition=any(p.search(folded) for p in (CONDITION, RESERVATION)),
             )

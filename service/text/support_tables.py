@@ -23,8 +23,8 @@ TURNS: tuple[tuple[str, re.Pattern[str]], ...] = (
                             r"|\b(?:at least|(?:no|not) (?:less|fewer|earlier) than|minimum)\b")),
     ("less", re.compile(r"以下|(?<!不)(?:小于|低于|少于|早于)|\b(?:less than|fewer than|below|under)\b")),
     ("more", re.compile(r"以上|(?<!不)(?:大于|高于|多于|超过|晚于)|\b(?:more than|greater than|above|over)\b")),
-    ("must", re.compile(r"必须|务必|必需|应当|应该|应(?![用对答])|强制|需要"
-                        r"|\b(?:must|shall|should|ought|required|mandatory|need(?:s|ed)?)\b")),
+    ("must", re.compile(r"必须|务必|必需|强制|需要|\b(?:must|shall|required|mandatory|need(?:s|ed)?)\b")),
+    ("should", re.compile(r"应当|应该|应(?![用对答])|\b(?:should|ought)\b")),
     ("may", re.compile(r"可以|可能|也许|或许|\b(?:may|might|could|possibly|perhaps)\b")),
     ("roughly", re.compile(r"大约|大概|左右|约(?=\s?[\d一二三四五六七八九十百])|通常|一般|往往|有时"
                            r"|\b(?:about|approximately|roughly|around|usually|generally|often|sometimes|typically"
@@ -33,7 +33,7 @@ TURNS: tuple[tuple[str, re.Pattern[str]], ...] = (
 
 CONDITION = re.compile(
     r"^\s*(?:如果|若|倘若|假如|当|只有|除非|仅当|一旦|只要|对于?.{1,30}(?:而言|来说)"
-    r"|在.{1,40}(?:时|情况下|前提下|之前|之后|以前|以后)\s*$)"
+    r"|在.{1,40}(?:时|下|前|后|中|内|里|上|期间)\s*$)"
     r"|(?:时|的情况下|的话|的前提下)\s*$|除非|前提是|仅当"
     r"|^\s*(?:if|when|whenever|unless|only if|provided|once|until|before|after|while|except|as long as|in case|for)\b"
 )

@@ -85,4 +85,6 @@ def _support_fault(text: str, quotes: Sequence[str]) -> tuple[ClaimFault, str] |
     fault = fault_of(text, quotes)
     if fault is None:
         return None
-    return (ClaimFault.UNSUPPORTED_NUMBER if fault == "quantity" else ClaimFault.UNSUPPORTED_CLAIM), _WHY[fault]
+    return (ClaimFault.UNSUPPORTED_NUMBER if fault == "quantity" else ClaimFault.UNSUPPORTED_CLAIM), _WHY[
+        fault
+    ]

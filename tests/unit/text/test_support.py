@@ -1,0 +1,53 @@
+"""What a written claim may say of its quotes: every clause from one of them, nothing turned round, nothing left out."""
+
+from __future__ import annotations
+
+import pytest
+
+from service.text.support import Fault, fault_of
+
+RETRY = "任务失败后最多自动重试三次，除非管理员关闭了重试。"
+UPGRADE = "If the cluster runs version 6.5 or later, users cannot change the port without a restart."
+BUDGET = "年度预算为 1,200.00 万元，增长 12%。"
+
+
+@pytest.mark.parametrize(
+    ("claim", "quotes"),
+    [
+        (RETRY, [RETRY]),
+        ("任务失败后最多自动重试 3 次，除非管理员关闭了重试 [S1]", [RETRY]),
+        ("任務失敗後最多自動重試三次，除非管理員關閉了重試。", [RETRY]),
+        (UPGRADE.lower(), [UPGRADE]),
+        ("年度预算为一千二百万元", [BUDGET]),
+        ("增长百分之十二", [BUDGET]),
+        ("Supports MySQL, Redis and Kafka.", ["Supports Kafka, Redis and MySQL."]),
+        ("年度预算为 1200 万元；密码至少 8 位", [BUDGET, "密码至少 8 位。"]),
+    ],
+)
+def test_what_the_quotes_say_is_supported(claim: str, quotes: list[str]) -> None:
+    assert fault_of(claim, quotes) is None
+
+
+@pytest.mark.parametrize(
+    ("claim", "quotes", "fault"),
+    [
+        ("任务失败后最多自动重试三次。", [RETRY], "condition"),
+        ("任务失败后至少自动重试三次，除非管理员关闭了重试。", [RETRY], "turned"),
+        ("任务失败后最多自动重试四次，除非管理员关闭了重试。", [RETRY], "quantity"),
+        ("任务失败后最多手动重试三次，除非管理员关闭了重试。", [RETRY], "words"),
+        ("Users cannot change the port without a restart.", [UPGRADE], "condition"),
+        (UPGRADE.replace("cannot change", "change"), [UPGRADE], "turned"),
+        (UPGRADE.replace("port", "name"), [UPGRADE], "words"),
+        (UPGRADE.replace("6.5", "6.6"), [UPGRADE], "identifier"),
+        # Each half is true of one source; together they are true of none.
+        ("密码至少 1200 万元", [BUDGET, "密码至少 8 位。"], "words"),
+        ("X-77 的电流为 24 A", ["X-77 的电流为 7 A。", "X-78 的电流为 24 A。"], "quantity"),
+        # One 4 of the source cannot stand for two.
+        ("写入时值为 4，读取时值为 4", ["写入时值为 4，读取时值为 3。"], "quantity"),
+        # Two negations where the source has one.
+        ("A 不支持写入，B 不支持读取", ["A 支持写入，B 不支持读取。"], "turned"),
+        ("范围不是 `[-1, 1]`", ["范围是 `[-1, 1]`。"], "turned"),
+    ],
+)
+def test_what_they_do_not_say_is_refused(claim: str, quotes: list[str], fault: Fault) -> None:
+    assert fault_of(claim, quotes) == fault
