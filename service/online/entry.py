@@ -12,7 +12,7 @@ from typing import Any
 
 from service.access.policy import scope_of
 from service.domain.answers import GroundedAnswer, Question, SearchResult, SourceView
-from service.domain.generations import Generation, Pin
+from service.domain.generations import LIVE, Generation, Pin
 from service.domain.ports import Cache
 from service.domain.rights import Principal
 from service.errors import AttestError, GenerationGone, InvalidInput, Misconfigured, NotFound, Unavailable
@@ -101,7 +101,18 @@ class Online:
     def ready(self) -> dict[str, str]:
         """Part → "ok", "degraded: …" (still answers) or what is wrong (does not)."""
         cache = "ok" if self.cache.healthy() else "degraded: the cache does not answer; answers are slower"
-        return {**self.story.engine.ready(), "cache": cache}
+        parts = {**self.story.engine.ready(), "cache": cache}
+        return parts | self._doubled() if parts[self.story.engine.name] == "ok" else parts
+
+    def _doubled(self) -> dict[str, str]:
+        """A live alias on several generations: nothing is answered from such a corpus, others are not touched."""
+        behind = self.story.engine.generations.live()
+        doubled = sum(1 for names in behind.values() if len(names) > 1)
+        if not doubled:
+            return {}
+        # No names: this is told without a token.
+        fault = f"{doubled} of {len(behind)} live aliases stand on several generations; run `attest doctor`"
+        return {"aliases": fault if doubled == len(behind) else f"degraded: {fault}"}
 
     def _begin(self, question: Question, principal: Principal) -> Request:
         asked_for = self.load_profile(question.profile) if question.profile else None
@@ -138,7 +149,7 @@ class Online:
             question.corpus, question.corpus_version
         )
         if generation is None:
-            raise NotFound
+            raise self._not_there(question, principal)
         manifest = self.story.engine.builds.get(generation.name)
         if manifest is None or manifest.processors.embedder != self.story.embedder.identity:
             # What is wrong with a corpus is told to those only for whom there is one.
@@ -147,6 +158,19 @@ class Online:
                 "The live generation does not fit this service; an operator runs `attest doctor`."
             )
         return Pin(generation, manifest)
+
+    def _not_there(self, question: Question, principal: Principal) -> AttestError:
+        """NotFound; but who may see something of the corpus hears of a corpusVersion that was live and is pruned."""
+        engine = self.story.engine
+        live = engine.retrieval.resolve(question.corpus, LIVE) if question.corpus_version != LIVE else None
+        if live is None:
+            return NotFound()
+        self._require_visible(live, principal)
+        for manifest in engine.builds.scan(question.corpus):
+            was_live = manifest.state == "pruned" and any(s["state"] == "live" for s in manifest.history)
+            if was_live and manifest.corpus_version == question.corpus_version:
+                return GenerationGone('That corpusVersion was pruned; ask again with "live".')
+        return NotFound()
 
     def _tuned_profile(self, pin: Pin) -> RankingProfile:
         """The profile the corpus had when the generation was built, so that a switch brings the one tuned for it."""
