@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
 
 import click
 
@@ -11,6 +12,7 @@ from service.domain.generations import live_alias
 from service.domain.ports import Engine
 from service.errors import AttestError
 from service.offline.rights import pending
+from service.offline.work import as_seen, jobs_of
 from service.online.rerank.registry import read_catalogue
 
 
@@ -28,6 +30,10 @@ def doctor_command(as_json: bool) -> None:
         findings["embedder"] = f"ok: {opened.embedder.identity}, {opened.embedder.dimension} dimensions"
         for corpus in opened.engine.registry.corpora():
             findings[f"corpus {corpus}"] = _corpus(opened.engine, corpus, opened.embedder.identity)
+            findings |= {
+                f"corpus {corpus}, {what}": finding
+                for what, finding in _left_behind(opened.engine, corpus, opened.offline.mapping_version)
+            }
     except AttestError as error:
         findings[error.code] = error.message
     root = opened.settings.rerank_models_dir or data_folder("rerank_models")
@@ -60,3 +66,36 @@ def _corpus(engine: Engine, corpus: str, embedder: str) -> str:
             f"degraded: {waiting} changes of rights are still to be spread; run attest access resume {corpus}"
         )
     return f"ok: {behind[0]}, {len(manifest.documents)} documents, {manifest.chunks} chunks"
+
+
+def _left_behind(engine: Engine, corpus: str, mapping: str) -> Iterator[tuple[str, str]]:
+    """What belongs to nothing any more, or to an earlier release; nothing of it is searched by mistake."""
+    manifests = list(engine.builds.scan(corpus))
+    indices = set(engine.generations.names(corpus))
+    with_index = {m.generation for m in manifests if m.state not in ("pruned", "failed", "building")}
+    for name in sorted(indices - {m.generation for m in manifests}):
+        yield name, "an index without a manifest; delete it once nobody needs it"
+    for name in sorted(with_index - indices):
+        yield name, f"a manifest without its index; build again with attest build {corpus}"
+    for alias, behind in engine.generations.aliases(corpus).items():
+        for name in sorted(set(behind) - indices):
+            yield alias, f"stands on {name}, which is not there; attest publish {corpus} mends it"
+    jobs = jobs_of(engine.jobs, corpus)
+    building = any(job.kind == "build" and not job.is_over for job in jobs)
+    for manifest in manifests:
+        if manifest.state in ("building", "validating") and not building:
+            yield (
+                manifest.generation,
+                f"degraded: half built and nobody at work; attest build {corpus} goes on or clears it",
+            )
+        if manifest.state == "live" and manifest.processors.mapping != mapping:
+            yield (
+                manifest.generation,
+                f"was made with {manifest.processors.mapping}, this release has {mapping}; attest build {corpus}",
+            )
+    for stored in engine.jobs.scan(corpus):
+        if not stored.is_over and as_seen(stored).is_over:
+            yield (
+                f"job {stored.job_id}",
+                f"degraded: {stored.kind} is lost, its process is gone; run the same command again",
+            )
