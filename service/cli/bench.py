@@ -81,7 +81,7 @@ def read_command(sources: tuple[Path, ...], as_json: bool) -> None:
         "megabytes": round(told.raw_bytes / 1e6, 2),
         "parseSeconds": round(told.parse_seconds, 2),
         "megabytesASecond": round(told.megabytes_a_second, 2),
-        "overheadToBareLibrary": round(told.overhead, 2) if told.overhead else None,
+        "overheadToBareLibrary": {kind: round(ratio, 2) for kind, ratio in told.overhead.items()},
         "cutSeconds": round(told.cut_seconds, 2),
         "coverage": told.covered_share,
         "excluded": dict(told.excluded),
@@ -89,6 +89,10 @@ def read_command(sources: tuple[Path, ...], as_json: bool) -> None:
         "losses": told.losses,
         "spans": told.spans,
         "brokenSpans": told.broken_spans[:20],
+        **{name: int(count) for name, count in told.links.items()},
+        "sentencesOnTheirPage": told.placed,
+        "sentencesElsewhere": len(told.displaced),
+        "elsewhere": told.displaced[:20],
         "peakMiB": round(peak_memory_mib()),
     }
     if as_json:

@@ -13,8 +13,10 @@ from service.domain.documents import Block
 from service.offline.ingest.parsing.pdf.elements import Page
 from service.offline.ingest.parsing.pdf.headings import depth, unmarked
 from service.offline.ingest.parsing.pdf.layout import arranged
-from service.offline.ingest.parsing.pdf.opening import opened
+from service.offline.ingest.parsing.pdf.opening import bare, opened
 from service.offline.ingest.parsing.pdf.structure import structured
+
+__all__ = ["bare", "read"]
 
 
 def read(content: bytes) -> tuple[str, tuple[Block, ...], str, tuple[str, ...]]:

@@ -55,6 +55,14 @@ def opened(content: bytes) -> tuple[list[Page], Outline, str]:
             document.close()
 
 
+def bare(content: bytes) -> list[str]:
+    """The text of each page as the library gives it on its own: the measure of our overhead, and of our pages."""
+    import pypdfium2
+
+    with _LOCK, pypdfium2.PdfDocument(content) as document:
+        return [page.get_textpage().get_text_range() for page in document]
+
+
 def _refusal(code: int | None, encrypted: bool) -> str:
     # PDFium may still have the code of an earlier document.
     if encrypted and code == _PASSWORD:
