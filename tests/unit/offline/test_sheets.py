@@ -1,11 +1,9 @@
-"""Spreadsheets: every row with its columns, numbers as they are shown, what is hidden told as hidden."""
+"""Spreadsheets: every row with its columns and heads, what is hidden told as hidden."""
 
 from __future__ import annotations
 
 import io
-from datetime import date, datetime, time, timedelta
-from pathlib import Path
-from typing import Any
+from datetime import date, datetime
 
 import openpyxl
 import pytest
@@ -13,51 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from openpyxl.worksheet.table import Table
 
-from service.domain.sources import ParsedDocument
 from service.errors import SourceUnreadable
 from service.offline.ingest.chunking import Chunker
-from service.offline.ingest.parsing.sheets import grid
-from service.offline.ingest.parsing.sheets.formats import general, shown
 from tests.unit.offline import material
 from tests.unit.offline.material import check_chunks
-from tests.unit.offline.office import EXCEL, ODS, OLD_EXCEL, read, xlsx_of, zipped
+from tests.unit.offline.office import EXCEL, read
+from tests.unit.offline.sheet_material import Rows, book, document_of, saved, tables
 from tests.unit.offline.test_coverage import archived, chunks_of, coverage
-
-Rows = list[list[Any]]
-
-
-def book(*sheets: Rows, **names: Rows) -> openpyxl.Workbook:
-    made = openpyxl.Workbook()
-    made.remove(made.active)
-    for name, rows in [*((f"S{at}", rows) for at, rows in enumerate(sheets, 1)), *names.items()]:
-        sheet = made.create_sheet(name)
-        for at, row in enumerate(rows, 1):
-            for column, value in enumerate(row, 1):
-                sheet.cell(at, column, value)
-    return made
-
-
-def saved(made: openpyxl.Workbook) -> bytes:
-    buffer = io.BytesIO()
-    made.save(buffer)
-    return buffer.getvalue()
-
-
-def document_of(made: openpyxl.Workbook | Rows) -> ParsedDocument:
-    return read(saved(made if isinstance(made, openpyxl.Workbook) else book(made)), EXCEL)
-
-
-def tables(document: ParsedDocument) -> list[tuple[str | None, list[str]]]:
-    """(head, rows) of each."""
-    text = document.canonical_text
-    return [
-        (b.head.of(text) if b.head else None, [part.of(text) for part in b.parts])
-        for b in document.blocks
-        if b.kind == "table"
-    ]
-
-
-# ── tables ──────────────────────────────────────────────────────────────────────────────────────────────
 
 
 def test_a_sheet_with_title_unit_head_sums_and_note() -> None:
@@ -212,96 +172,6 @@ def test_the_title_is_that_of_the_properties_else_the_first_sheet_s_name() -> No
     assert document_of(made).title == "Budget 2024"
 
 
-# ── values ──────────────────────────────────────────────────────────────────────────────────────────────
-
-
-@pytest.mark.parametrize(
-    ("number", "code", "told"),
-    [
-        (0.12, "0%", "12%"), (0.125, "0.0%", "12.5%"), (1.0, "0%", "100%"), (1234567.891, "#,##0.00", "1,234,567.89"), (0.5, "0", "1"),
-        (2.5, "0", "3"), (1.005, "0.00", "1.01"), (-1234.5, "#,##0.00;(#,##0.00)", "(1,234.50)"), (-3, "0.0", "-3.0"), (-0.001, "0.0", "0.0"),
-        (0, '0.00;-0.00;"-"', "-"), (5, '"¥"#,##0', "¥5"), (5, "[$¥-804]#,##0.00", "¥5.00"), (1234, "#,##0_);[Red](#,##0)", "1,234"),
-        (7, "000", "007"), (13812345678, "000-0000-0000", "138-1234-5678"), (12345, '0!.0,"万"', "1.2万"), (150000000, '0.0,,"百万"', "150.0百万"),
-        (12000, '[>=10000]0!.0,"万";0', "1.2万"), (999, '[>=10000]0!.0,"万";0', "999"), (0.5, "#.##", ".5"), (3, "0.##", "3"), (12345, "0.00E+00", "1.23E+04"),
-        (0.75, "# ?/?", "0.75"), (3, "General", "3"), (3, '0"年"', "3年"), (1e20, "0", "1" + "0" * 20), (12.5, "@", "12.5"), (3, '""', ""), (3, ";;;", ""),
-        (45352, "yyyy-mm-dd", "2024-03-01"), (45352, "yyyy年m月d日", "2024-03-01"), (45352, "yyyy年m月", "2024-03"), (45352, "yyyy", "2024"), (45352, "m/d", "2024-03-01"),
-        (45352.604166667, "yyyy/m/d h:mm", "2024-03-01 14:30"), (0.604166667, "h:mm", "14:30"), (1.5, "[h]:mm", "36:00:00"), (59, "yyyy-mm-dd", "1900-02-28"),
-        (61, "yyyy-mm-dd", "1900-03-01"), (-5, "yyyy-mm-dd", "-5"), (1e10, "yyyy-mm-dd", "10000000000"), (45352, '[DBNum1][$-804]yyyy"年"m"月"d"日"', "2024-03-01"),
-        (45352, "[$-409]d-mmm-yy;@", "2024-03-01"), (123, "[DBNum2]General", "123"), (7, 'General"个"', "7个"),
-    ],
-)  # fmt: skip
-def test_numbers_as_they_are_shown(number: float, code: str, told: str) -> None:
-    assert shown(number, code) == told
-
-
-@pytest.mark.parametrize(
-    ("number", "told"),
-    [
-        (3.0, "3"),
-        (-0.0, "0"),
-        (0.1 + 0.2, "0.3"),
-        (1e15, "1E+15"),
-        (123456789012, "123456789012"),
-        (1.5e-7, "1.5E-07"),
-    ],
-)
-def test_numbers_without_a_format(number: float, told: str) -> None:
-    assert general(number) == told
-
-
-@given(st.floats(), st.text("0#?.,%;-()[]\"'ymdhsEe+@_*\\/>=$¥G 万", max_size=14))
-def test_any_format_shows_something_or_nothing(number: float, code: str) -> None:
-    assert isinstance(shown(number, code), str)
-
-
-def test_dates_of_the_1904_system() -> None:
-    assert shown(43890, "yyyy-mm-dd", epoch_1904=True) == "2024-03-01"
-
-
-def test_formulas_give_what_was_kept_errors_their_sign_and_strings_their_characters() -> None:
-    inside = (
-        "<sheetData><row r='1'><c r='A1' t='str'><f>X</f><v>kept</v></c><c r='B1' t='e'><v>#N/A</v></c><c r='C1' t='b'><v>1</v></c>"
-        "<c r='D1' t='inlineStr'><is><r><t>rich </t></r><r><t>text_x000D_ _x4E2D_</t></r><rPh><t>HIDDEN</t></rPh></is></c><c r='E1'><f>1+1</f></c></row>"
-        "<row><c t='n'><v>1.10</v></c><c t='d'><v>2024-03-01T00:00:00</v></c></row></sheetData>"
-    )
-    document = read(xlsx_of(inside), EXCEL)
-    assert document.canonical_text.split("\n")[2:] == [
-        "kept | #N/A | TRUE | rich text 中",
-        "1.1 | 2024-03-01 |  | ",
-    ]
-
-
-def test_every_value_of_openpyxl_is_read_the_same() -> None:
-    values = [
-        1,
-        1.5,
-        -2,
-        "文",
-        True,
-        date(2024, 1, 2),
-        datetime(2024, 1, 2, 3, 4),
-        time(5, 6),
-        timedelta(hours=30),
-        "=1+1",
-        "#N/A",
-    ]
-    raw = saved(book([["key", "v", "w"], *([f"k{at}", value, at] for at, value in enumerate(values))]))
-    told = [row.split(" | ")[1] for row in tables(read(raw, EXCEL))[0][1]]
-    assert told == [
-        "1",
-        "1.5",
-        "-2",
-        "文",
-        "TRUE",
-        "2024-01-02",
-        "2024-01-02 03:04:00",
-        "05:06:00",
-        "30:00:00",
-        "",
-        "#N/A",
-    ]
-
-
 CELLS = st.one_of(
     st.none(),
     st.integers(-(10**6), 10**6),
@@ -351,99 +221,3 @@ def test_a_full_table_keeps_rows_and_columns(width: int, height: int) -> None:
             assert len(line.split(" | ")) == len(head.split(" | "))
             seen.setdefault(first, []).extend(rest)
     assert seen == {str(row[0]): [str(value) for value in row[1:]] for row in rows}
-
-
-# ── limits ──────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def test_one_cell_in_the_last_corner_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    inside = "<sheetData><row r='1048576'><c r='XFD1048576'><v>7</v></c></row></sheetData>"
-    assert read(xlsx_of(inside), EXCEL).canonical_text == "S1\n\n7"
-
-
-def corner(cells: str, more: str = "") -> bytes:
-    return xlsx_of(f"<sheetData>{cells}</sheetData>{more}")
-
-
-def test_too_many_cells_are_refused_before_they_are_made() -> None:
-    both = "<row r='1'><c r='A1'><v>1</v></c></row><row r='100000'><c r='XFD100000'><v>1</v></c></row>"
-    with pytest.raises(SourceUnreadable, match="more than 1000000 cells"):
-        read(corner(both, "<mergeCells><mergeCell ref='A1:XFD1048576'/></mergeCells>"), EXCEL)
-    diagonal = "".join(f"<row><c r='{grid_letters(n)}{n + 1}'><v>1</v></c></row>" for n in range(1500))
-    with pytest.raises(SourceUnreadable, match="more than 1000000 cells"):
-        read(corner(diagonal), EXCEL)
-
-
-def grid_letters(number: int) -> str:
-    return str(openpyxl.utils.get_column_letter(number + 1))
-
-
-def test_too_many_sheets_are_refused() -> None:
-    one = "<sheetData><row><c><v>1</v></c></row></sheetData>"
-    assert read(xlsx_of(*[one] * grid.MOST_SHEETS), EXCEL).canonical_text.count("S") == grid.MOST_SHEETS
-    with pytest.raises(SourceUnreadable, match="more than 200 sheets"):
-        read(xlsx_of(*[one] * (grid.MOST_SHEETS + 1)), EXCEL)
-
-
-# ── the other formats ───────────────────────────────────────────────────────────────────────────────────
-
-
-def ods_of(tables_xml: str, styles: str = "") -> bytes:
-    names = " ".join(
-        f'xmlns:{n}="urn:oasis:names:tc:opendocument:xmlns:{n}:1.0"'
-        for n in ("office", "table", "text", "style")
-    )
-    content = (
-        f"<office:document-content {names}><office:automatic-styles>{styles}</office:automatic-styles>"
-        f"<office:body><office:spreadsheet>{tables_xml}</office:spreadsheet></office:body></office:document-content>"
-    )
-    return zipped({"mimetype": "application/vnd.oasis.opendocument.spreadsheet", "content.xml": content})
-
-
-def ods_cell(text: str, more: str = "") -> str:
-    return f"<table:table-cell {more}><text:p>{text}</text:p></table:table-cell>"
-
-
-NUMBER = 'office:value-type="float"'
-PERCENT = 'office:value-type="percentage" office:value="0.12"'
-TWICE = 'table:number-columns-repeated="2"'
-
-
-def test_ods_gives_what_was_shown() -> None:
-    note = "<office:annotation><text:p>HIDDEN</text:p></office:annotation>"
-    rows = (
-        f"<table:table-row>{ods_cell('部门')}{ods_cell('占比')}{ods_cell('额')}</table:table-row>"
-        f"<table:table-row>{ods_cell('销售')}{ods_cell('12%', PERCENT)}"
-        f"<table:table-cell {NUMBER}>{note}<text:p>1,200</text:p></table:table-cell></table:table-row>"
-        f'<table:table-row table:visibility="collapse">{ods_cell("研发")}{ods_cell("3%", NUMBER)}{ods_cell("a<text:s/>b", NUMBER)}</table:table-row>'
-        '<table:table-row table:number-rows-repeated="1048000"><table:table-cell table:number-columns-repeated="16384"/></table:table-row>'
-    )
-    hidden = "<style:style style:name='t'><style:table-properties table:display='false'/></style:style>"
-    second = f'<table:table table:name="B" table:style-name="t"><table:table-row>{ods_cell("x", TWICE)}</table:table-row></table:table>'
-    document = read(ods_of(f'<table:table table:name="A">{rows}</table:table>{second}', hidden), ODS)
-    assert [
-        (b.heading_path, b.span.of(document.canonical_text)) for b in document.blocks if b.kind != "heading"
-    ] == [
-        (("A",), "部门 | 占比 | 额\n销售 | 12% | 1,200"),
-        (("A", "hidden rows"), "部门 | 占比 | 额\n研发 | 3% | a b"),
-        (("B", "hidden sheet"), "x | x"),
-    ]
-
-
-def test_a_repetition_in_ods_is_bounded() -> None:
-    row = f'<table:table-row table:number-rows-repeated="9000000">{ods_cell("x")}</table:table-row>'
-    with pytest.raises(SourceUnreadable, match="more than 1000000 cells"):
-        read(ods_of(f'<table:table table:name="A">{row}</table:table>'), ODS)
-
-
-def test_xls_is_read() -> None:
-    raw = (Path(__file__).parent / "sample.xls").read_bytes()
-    document = read(raw, OLD_EXCEL)
-    assert material.shown(document) == [
-        ("heading", "价格"),
-        ("paragraph", "价格表"),
-        ("table", "型号 | 价格 | 日期\nA-1 | 12 | 2024-03-01\nB-2 | 1.5 | 2024-03-01 14:30:00"),
-        ("heading", "Hidden"),
-        ("table", "k | v\nz | 1"),
-    ]
-    assert document.blocks[-1].heading_path == ("Hidden", "hidden sheet")
