@@ -12,7 +12,8 @@ AttestError
 ├── Conflict                compare-and-set lost: somebody else wrote first
 ├── Unavailable             a part the request cannot do without is down or too slow; try again
 │   ├── DeadlineExceeded    the request's time is spent
-│   └── GenerationGone      the pinned generation was pruned meanwhile; ask again
+│   ├── GenerationGone      the pinned generation was pruned meanwhile; ask again
+│   └── AliasOnSeveral      the live alias stands on several generations; an operator mends it in one call
 ├── SourceUnreadable        one document could not be read; the rest of the run goes on
 ├── BuildRefused            a build, check, gate or switch was refused; nothing that is live changed
 ├── Cancelled               an operator stopped this work; nothing that is live changed
@@ -101,6 +102,16 @@ class DeadlineExceeded(Unavailable):
 
 class GenerationGone(Unavailable):
     code = "GENERATION_GONE"
+
+
+class AliasOnSeveral(Unavailable):
+    """`behind` names the generations on the alias, for whoever has to find out what the caller may see there."""
+
+    code = "ALIAS_ON_SEVERAL"
+
+    def __init__(self, behind: tuple[str, ...]) -> None:
+        super().__init__("The live index is not in order; an operator runs `attest doctor`.")
+        self.behind = behind
 
 
 class SourceUnreadable(AttestError):

@@ -15,7 +15,15 @@ from service.domain.answers import GroundedAnswer, Question, SearchResult, Sourc
 from service.domain.generations import LIVE, Generation, Pin
 from service.domain.ports import Cache
 from service.domain.rights import Principal
-from service.errors import AttestError, GenerationGone, InvalidInput, Misconfigured, NotFound, Unavailable
+from service.errors import (
+    AliasOnSeveral,
+    AttestError,
+    GenerationGone,
+    InvalidInput,
+    Misconfigured,
+    NotFound,
+    Unavailable,
+)
 from service.online import caching, present, rights, sources
 from service.online.deadline import Deadline
 from service.online.question import analyse, forbidden
@@ -145,9 +153,7 @@ class Online:
         return Request(question, analysis, scope_of(principal), pin, epoch, profile, deadline, trace)
 
     def _pin(self, question: Question, principal: Principal) -> Pin:
-        generation = self.pinned or self.story.engine.retrieval.resolve(
-            question.corpus, question.corpus_version
-        )
+        generation = self.pinned or self._resolve(question.corpus, question.corpus_version, principal)
         if generation is None:
             raise self._not_there(question, principal)
         manifest = self.story.engine.builds.get(generation.name)
@@ -159,10 +165,21 @@ class Online:
             )
         return Pin(generation, manifest)
 
+    def _resolve(self, corpus: str, corpus_version: str, principal: Principal) -> Generation | None:
+        try:
+            return self.story.engine.retrieval.resolve(corpus, corpus_version)
+        except AliasOnSeveral as fault:
+            # That something is wrong is told to those only who may see something of it.
+            behind = [Generation.parse(name) for name in fault.behind]
+            if not any(self._sees_some(generation, principal) for generation in behind):
+                raise NotFound from None
+            raise
+
     def _not_there(self, question: Question, principal: Principal) -> AttestError:
         """NotFound; but who may see something of the corpus hears of a corpusVersion that was live and is pruned."""
         engine = self.story.engine
-        live = engine.retrieval.resolve(question.corpus, LIVE) if question.corpus_version != LIVE else None
+        pinned = question.corpus_version != LIVE
+        live = self._resolve(question.corpus, LIVE, principal) if pinned else None
         if live is None:
             return NotFound()
         self._require_visible(live, principal)
@@ -182,14 +199,16 @@ class Online:
 
     def _require_visible(self, generation: Generation | None, principal: Principal) -> None:
         """Raises NotFound where the principal may see nothing of the generation, or it is gone."""
+        if not self._sees_some(generation, principal):
+            raise NotFound
+
+    def _sees_some(self, generation: Generation | None, principal: Principal) -> bool:
         try:
-            seen = generation is not None and self.story.engine.retrieval.any_visible(
+            return generation is not None and self.story.engine.retrieval.any_visible(
                 generation, scope_of(principal), self.request_timeout_s
             )
         except GenerationGone:
-            seen = False
-        if not seen:
-            raise NotFound
+            return False
 
     def _fresh_answer(self, request: Request) -> GroundedAnswer:
         outcome = self.story.answer(request)

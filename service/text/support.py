@@ -165,7 +165,13 @@ def _held(words: frozenset[str], text: str) -> float:
     if not words:
         return 1.0
     plain, known = _plain(text), _stems(text)
-    return sum(word in plain if _HAN_RUN.match(word) else word in known for word in words) / len(words)
+    return sum(_in(word, plain) if _HAN_RUN.match(word) else word in known for word in words) / len(words)
+
+
+def _in(word: str, plain: str) -> bool:
+    """The segmenter may cut a word together with a particle beside it: 液时 out of 漏液时."""
+    bare = "".join(char for char in word if char not in _GLUE_ZH)
+    return word in plain or (bare != word and bool(bare) and bare in plain)
 
 
 @lru_cache(maxsize=512)

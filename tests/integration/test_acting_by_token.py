@@ -58,10 +58,19 @@ def arguments_of(name: str, command: click.Command, folder: Path) -> list[str]:
     given = name.split()
     for parameter in command.params:
         if isinstance(parameter, click.Argument) and (parameter.required or parameter.nargs == -1):
-            given.append(str(folder) if isinstance(parameter.type, click.Path) else "handbook")
+            given.append(
+                some_path(parameter.type, folder) if isinstance(parameter.type, click.Path) else "handbook"
+            )
         elif parameter.required:
             given += [parameter.opts[0], str(folder) if isinstance(parameter.type, click.Path) else "x"]
     return given
+
+
+def some_path(kind: click.Path, folder: Path) -> str:
+    if kind.dir_okay:
+        return str(folder)
+    (folder / "file.json").write_text("{}", encoding="utf-8")
+    return str(folder / "file.json")
 
 
 COMMANDS = [(name, c) for name, c in every_command() if not isinstance(c, click.Group)]

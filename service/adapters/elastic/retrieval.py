@@ -24,7 +24,7 @@ from service.adapters.names import alias_of, generation_of
 from service.domain.generations import Generation
 from service.domain.retrieval import FoundChunk, Hit, KnnLeg, Leg, LegResult, Vector
 from service.domain.rights import RightsInUse, Scope
-from service.errors import GenerationGone, Unavailable
+from service.errors import AliasOnSeveral, GenerationGone, Unavailable
 from service.text.wellformed import storable
 
 # How many more neighbours than asked for are read, so that ties at the end can be settled by chunkId.
@@ -48,9 +48,7 @@ class ElasticRetrieval:
             except NotFoundError:
                 return None
         if len(found) > 1:
-            raise Unavailable(
-                f"Alias {alias} points at {len(found)} generations; an operator must repair it."
-            )
+            raise AliasOnSeveral(tuple(found))
         generation = generation_of(self._prefix, corpus, found[0]) if found else None
         if found and generation is None:
             raise Unavailable(f"Alias {alias} points at an index that is no generation of its corpus.")

@@ -24,7 +24,7 @@ from service.adapters.names import alias_of, generation_of
 from service.domain.generations import Generation
 from service.domain.retrieval import AnchorLeg, Bm25Leg, FoundChunk, Hit, Leg, LegResult, Vector
 from service.domain.rights import RightsInUse, Scope
-from service.errors import GenerationGone, Unavailable
+from service.errors import AliasOnSeveral, GenerationGone, Unavailable
 
 
 class EmbeddedRetrieval:
@@ -39,9 +39,7 @@ class EmbeddedRetrieval:
         with self._folders.stores.reading() as stores:
             found = stores.execute("SELECT generation FROM alias WHERE alias = ?", (alias,)).fetchall()
         if len(found) > 1:
-            raise Unavailable(
-                f"Alias {alias} points at {len(found)} generations; an operator must repair it."
-            )
+            raise AliasOnSeveral(tuple(sorted(name for (name,) in found)))
         return generation_of(self._prefix, corpus, found[0][0]) if found else None
 
     def search(

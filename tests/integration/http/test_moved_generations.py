@@ -53,7 +53,11 @@ def test_a_live_alias_on_two_generations_is_told_and_mended_in_one_call(door: Do
     told = door.client.get("/readyz").get_json()["parts"]["aliases"]
     assert "several generations" in told and corpus not in told
     for path in ("/v1/search", "/v1/answers"):
-        refused(door.post(door.who("ann"), path, corpus, ASKED), 503, "UNAVAILABLE")
+        refused(door.post(door.who("ann"), path, corpus, ASKED), 503, "ALIAS_ON_SEVERAL")
+        # Who may see nothing of it does not hear that there is something to be mended.
+        stranger = door.post(door.who("eve", tenant="rivals"), path, corpus, ASKED)
+        missing = door.post(door.who("eve", tenant="rivals"), path, "no-such-corpus", ASKED)
+        assert (stranger.status_code, stranger.get_json()) == (404, missing.get_json())
     door.services.offline.publish(corpus, second.generation)
     assert live_generation(engine, corpus) == second.generation
     assert ids(door.search(door.who("ann"), corpus, ASKED)) == ["retry"]

@@ -20,6 +20,7 @@ BUDGET = "年度预算为 1,200.00 万元，增长 12%。"
         (UPGRADE.lower(), [UPGRADE]),
         ("年度预算为一千二百万元", [BUDGET]),
         ("增长百分之十二", [BUDGET]),
+        ("第二次仍漏液时移入观察柜", ["第二次仍漏液，移入观察柜。"]),
         ("Supports MySQL, Redis and Kafka.", ["Supports Kafka, Redis and MySQL."]),
         ("年度预算为 1200 万元；密码至少 8 位", [BUDGET, "密码至少 8 位。"]),
     ],

@@ -52,6 +52,7 @@ CASES = [
     (errors.Cancelled("An operator stopped it."), 409, "CANCELLED"),
     (errors.Unavailable("The engine is down."), 503, "UNAVAILABLE"),
     (errors.DeadlineExceeded("The time is spent."), 503, "DEADLINE_EXCEEDED"),
+    (errors.AliasOnSeveral(("one", "two")), 503, "ALIAS_ON_SEVERAL"),
     (errors.GenerationGone("Pruned meanwhile, ask again."), 503, "GENERATION_GONE"),
 ]
 
