@@ -45,7 +45,8 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Lease:
-    """Which job may work in a slot of a corpus; `job_id` is empty when nobody does."""
+    """Which job may work in a slot of a corpus; `job_id` is empty when nobody does; a job that is over keeps
+    nobody out."""
 
     corpus: str
     slot: Slot

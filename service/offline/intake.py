@@ -19,7 +19,7 @@ from service.domain.documents import ArchivedDocument, RegistryEntry
 from service.domain.ports import Engine
 from service.domain.rights import Access
 from service.domain.sources import Front, ParsedDocument, Selection, SourceFault, SourceItem
-from service.errors import Conflict, InvalidInput, SourceUnreadable
+from service.errors import AttestError, Conflict, InvalidInput, SourceUnreadable
 from service.offline import rights
 from service.offline.ingest.parsing import look
 from service.offline.ingest.report import IngestReport
@@ -50,7 +50,8 @@ class Intake:
 
     def run(self, sources: Sequence[Path], progress: Progress) -> IngestReport:
         """One bad file never stops the others: it is reported."""
-        for entry in self.engine.registry.scan(self.corpus):
+        for registered in self.engine.registry.scan(self.corpus):
+            entry = self._finished(registered)
             self._known[entry.document_id] = entry
             if not entry.deleted:
                 self._hashes[entry.document_id] = _content(entry.current_version)
@@ -67,6 +68,16 @@ class Intake:
         self._find_gone()
         self.report.relate(self._arrived, self._hashes)
         return self.report
+
+    def _finished(self, entry: RegistryEntry) -> RegistryEntry:
+        """The entry, once the chunks carry its rights: a run that was killed may have left the spread undone."""
+        if not entry.spread_pending:
+            return entry
+        try:
+            return rights.finish(self.engine, entry)[0]
+        except AttestError as error:
+            self.report.unfinished.append((entry.document_id, error.message))
+            return entry
 
     def _take(self, item: SourceItem) -> None:
         front = look(item)

@@ -112,15 +112,16 @@ class Work:
         self._may_go_on()
 
     def took_over(self, kind: str, **result: Any) -> bool:
-        """Whether the lease was taken from a killed job of that kind that had noted this."""
+        """Whether the lease was taken from a job of that kind that was killed, or failed, after it had noted this."""
         dead = self._predecessor
         return (
             dead is not None and dead.kind == kind and all(dead.result.get(k) == v for k, v in result.items())
         )
 
     def end(self, state: JobState, reason: str = "") -> None:
-        """Writes how it ended and gives the lease back. A store that does not answer is no reason to fail: without
-        beats the lease is free after a while."""
+        """Writes how it ended, and gives the lease back when all was done: whoever comes after work that was not sees
+        what it had noted. A store that does not answer is no reason to fail: without beats the lease is free after a
+        while."""
         self._over.set()
         self._beating.join()
         with self._lock:
@@ -129,7 +130,7 @@ class Work:
         try:
             self._write()
             lease = self._jobs.lease(self._lease.corpus, self._lease.slot)
-            if lease is not None and lease.job_id == self._job.job_id:
+            if state == "done" and lease is not None and lease.job_id == self._job.job_id:
                 self._jobs.write_lease(replace(lease, job_id=""))
         except AttestError:
             return
@@ -225,7 +226,7 @@ class Desk:
         return self.jobs.write(begun)
 
     def _take(self, job: Job, slot: Slot) -> tuple[Lease, Job | None]:
-        """The lease, and the dead job that held it, if one did."""
+        """The lease, and the job that held it and did not end well, if one did."""
         lease = self.jobs.lease(job.corpus, slot) or Lease(job.corpus, slot, "")
         killed = self._silent(lease) if lease.job_id else None
         try:
