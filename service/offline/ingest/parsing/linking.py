@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from service.domain.documents import Hyperlink, Span
 
@@ -43,3 +43,24 @@ def href_of(written: object) -> str:
     """What a link leads to, as written; "" where that is no place."""
     href = written.strip() if isinstance(written, str) else ""
     return "" if len(href) > _LONGEST or href.lower().startswith(_NO_PLACES) else href
+
+
+def pieces_of(text: str, links: Iterable[Hyperlink]) -> Iterator[Piece]:
+    """A text and the links in it as pieces again."""
+    at = 0
+    for link in links:
+        yield text[at : link.span.start], ""
+        yield link.span.of(text), link.href
+        at = link.span.end
+    yield text[at:], ""
+
+
+def with_words(text: str, links: Iterable[Hyperlink]) -> tuple[Hyperlink, ...]:
+    """The links without the white space at their ends; one without words is none."""
+    found = []
+    for link in links:
+        words = link.span.of(text)
+        start = link.span.start + len(words) - len(words.lstrip())
+        if words.strip():
+            found.append(Hyperlink(Span(start, start + len(words.strip())), link.href))
+    return tuple(found)

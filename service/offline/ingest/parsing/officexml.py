@@ -104,16 +104,27 @@ def children(element: Element | None, name: str) -> list[Element]:
 
 def relations(archive: Archive, part: str) -> dict[str, tuple[str, str]]:
     """Of a part ("" is the package): id → (kind, name of the part it leads to). Links to the outside are left out."""
-    folder, name = posixpath.split(part)
-    root = tree(archive.read(posixpath.join(folder, "_rels", f"{name}.rels")))
+    folder = posixpath.dirname(part)
     found = {}
-    for one in root if root is not None else ():
+    for one in _listed(archive, part):
         target = one.get("Target", "")
         if one.get("TargetMode") == "External" or not target:
             continue
         place = posixpath.normpath(posixpath.join("/", folder, unquote(target)))
         found[one.get("Id", "")] = (one.get("Type", "").rpartition("/")[2], place.lstrip("/"))
     return found
+
+
+def outside(archive: Archive, part: str) -> dict[str, str]:
+    """Of a part: id → where a link to the outside leads, as written."""
+    listed = _listed(archive, part)
+    return {one.get("Id", ""): one.get("Target", "") for one in listed if one.get("TargetMode") == "External"}
+
+
+def _listed(archive: Archive, part: str) -> list[Element]:
+    folder, name = posixpath.split(part)
+    root = tree(archive.read(posixpath.join(folder, "_rels", f"{name}.rels")))
+    return list(root) if root is not None else []
 
 
 def related(archive: Archive, part: str, kind: str) -> str:

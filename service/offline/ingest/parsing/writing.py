@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
-from service.domain.documents import Block, BlockKind, Span
+from service.domain.documents import Block, BlockKind, Hyperlink, Span
 from service.errors import SourceUnreadable
+from service.offline.ingest.parsing.linking import moved
 
 MOST_TEXT = 32_000_000  # characters of one document; a library of books
 
@@ -28,16 +30,23 @@ class Writer:
         """The text of the block `back` places before the end."""
         return self._parts[-2 * back + 1] if back <= len(self.blocks) else ""
 
-    def heading(self, level: int, text: str) -> None:
+    def heading(self, level: int, text: str, links: Sequence[Hyperlink] = (), **more: Any) -> None:
         while self._path and self._path[-1][0] >= level:
             self._path.pop()
-        if self.add("heading", text, level=level):
+        if self.add("heading", text, links=links, level=level, **more):
             self._path.append((level, " ".join(text.split())))
 
-    def add(self, kind: BlockKind, text: str, *, mark: str = "", **more: Any) -> Span | None:
-        """`mark` stands last in the block's heading path and nowhere in the text."""
-        text = text.strip()
-        return self._block(kind, text, mark, **more) if text else None
+    def add(
+        self, kind: BlockKind, text: str, *, mark: str = "", links: Sequence[Hyperlink] = (), **more: Any
+    ) -> Span | None:
+        """`mark` stands last in the block's heading path and nowhere in the text; `links` are placed in the text."""
+        lead, text = len(text) - len(text.lstrip()), text.strip()
+        if not text:
+            return None
+        span = self._block(kind, text, mark, **more)
+        if links:
+            self.blocks[-1] = replace(self.blocks[-1], links=moved(links, span.start - lead))
+        return span
 
     def table(
         self, rows: Sequence[str], heads: int = 0, *, caption: Span | None = None, mark: str = ""

@@ -11,7 +11,15 @@ from service.errors import SourceUnreadable
 from service.offline.ingest.parsing.docx.body import Body
 from service.offline.ingest.parsing.docx.numbering import Numbering
 from service.offline.ingest.parsing.docx.styles import Styles
-from service.offline.ingest.parsing.officexml import Element, children, core_title, related, relations, tree
+from service.offline.ingest.parsing.officexml import (
+    Element,
+    children,
+    core_title,
+    outside,
+    related,
+    relations,
+    tree,
+)
 from service.offline.ingest.parsing.zipped import Archive, is_zip, refused
 
 _WANTED = "a Word document (.docx)"
@@ -38,7 +46,7 @@ def read(raw: bytes) -> tuple[str, tuple[Block, ...], str]:
         for note in children(part(f"{kind}s"), f"w:{kind}")
         if note.get("w:type", "normal") == "normal"
     }
-    reading = Body(Styles(part("styles")), Numbering(part("numbering")), notes)
+    reading = Body(Styles(part("styles")), Numbering(part("numbering")), notes, outside(archive, main))
     reading.read(body)
     return reading.writer.text, tuple(reading.writer.blocks), core_title(archive) or reading.title
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Mapping
 
-from service.domain.documents import Span
+from service.domain.documents import Hyperlink, Span
 from service.offline.ingest.parsing.docx.numbering import Numbering
 from service.offline.ingest.parsing.docx.runs import GONE, THROUGH, Line, Runs, chosen
 from service.offline.ingest.parsing.docx.styles import Styles, value
 from service.offline.ingest.parsing.docx.tables import lone_cell, read_table
+from service.offline.ingest.parsing.linking import moved, one_line, pieces_of, with_words
 from service.offline.ingest.parsing.officexml import Element, within
 from service.offline.ingest.parsing.writing import Writer
 
@@ -20,17 +21,23 @@ _LONGEST_HEADING = 300  # characters; a longer paragraph only has the look of a 
 
 
 class Body:
-    """One reading of one document. `notes` gives the element of a note by (kind, id)."""
+    """One reading of one document. `notes` gives the element of a note by (kind, id), `targets` what a link leads to
+    by its id."""
 
     def __init__(
-        self, styles: Styles, numbering: Numbering, notes: Mapping[tuple[str, str], Element]
+        self,
+        styles: Styles,
+        numbering: Numbering,
+        notes: Mapping[tuple[str, str], Element],
+        targets: Mapping[str, str],
     ) -> None:
         self.writer = Writer()
         self.title = ""
         self._styles, self._numbering, self._notes = styles, numbering, notes
-        self._runs = Runs(styles)
+        self._runs = Runs(styles, targets)
         self._titled = False
         self._held = Line()
+        self._ids: list[str] = []  # of bookmarks, for the block to come
         self._captions: set[int] = set()  # places of blocks in the style of captions
 
     def read(self, body: Element) -> None:
@@ -47,6 +54,8 @@ class Body:
                 self._held.text + line.text,
                 self._held.boxes + line.boxes,
                 self._held.notes + line.notes,
+                [*self._held.links, *moved(line.links, len(self._held.text))],
+                self._held.ids + line.ids,
                 line.joins_next,
             )
             self._held = Line()
@@ -63,15 +72,21 @@ class Body:
         # An empty paragraph of a list is counted as well: it is shown with its number.
         label = self._numbering.label(*numbered) if numbered else ""
         text = label + line.text.strip() if line.text.strip() else ""
+        lead = len(line.text) - len(line.text.lstrip())
+        links: tuple[Hyperlink, ...] = moved(with_words(line.text, line.links), len(label) - lead)
+        self._ids += line.ids
+        ids = tuple(dict.fromkeys(filter(None, self._ids)))
+        if text:
+            self._ids.clear()
         if level and text and len(text) <= _LONGEST_HEADING:
-            text = " ".join(text.split())
-            self.writer.heading(level, text)
+            text, links = one_line(pieces_of(text, links))
+            self.writer.heading(level, text, links, ids=ids)
             is_title = self._styles.is_title(properties)
             if not self.title or (is_title and not self._titled):
                 self.title, self._titled = text, is_title
         elif numbered and not level:
-            self.writer.add("list_item", text, level=numbered[1] + 1)
-        elif self.writer.add("paragraph", text) and self._styles.is_caption(properties):
+            self.writer.add("list_item", text, links=links, ids=ids, level=numbered[1] + 1)
+        elif self.writer.add("paragraph", text, links=links, ids=ids) and self._styles.is_caption(properties):
             self._captions.add(len(self.writer.blocks) - 1)
         for box in line.boxes:
             self._content(box)

@@ -4,11 +4,13 @@ of their codes."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from service.domain.documents import Hyperlink, Span
 from service.offline.ingest.parsing.docx.counting import counted
 from service.offline.ingest.parsing.docx.styles import Styles
+from service.offline.ingest.parsing.linking import href_of
 from service.offline.ingest.parsing.officexml import Element, within
 
 GONE = {"w:del", "w:moveFrom"}  # what a tracked change takes away
@@ -30,19 +32,22 @@ _WINGDINGS = {0xFC: "✓", 0xFE: "☑", 0xA8: "□", 0x6F: "□", 0xFB: "✗", 0
 
 @dataclass(slots=True)
 class Line:
-    """A paragraph's text, with what hangs on it: text boxes, and notes as (kind, id, mark)."""
+    """A paragraph's text, with what hangs on it: text boxes, notes as (kind, id, mark), links, names of bookmarks."""
 
     text: str = ""
     boxes: list[Element] = field(default_factory=list)
     notes: list[tuple[str, str, str]] = field(default_factory=list)
+    links: list[Hyperlink] = field(default_factory=list)
+    ids: list[str] = field(default_factory=list)
     joins_next: bool = False  # its paragraph mark was deleted
 
 
 class Runs:
-    """Reads paragraphs in document order: fields run over several, and notes are counted."""
+    """Reads paragraphs in document order: fields run over several, and notes are counted. `targets` are what links
+    lead to, by id."""
 
-    def __init__(self, styles: Styles) -> None:
-        self._styles = styles
+    def __init__(self, styles: Styles, targets: Mapping[str, str]) -> None:
+        self._styles, self._targets = styles, targets
         self._fields: list[bool] = []  # of each open field: whether its result has begun
         self._counts = {"footnote": 0, "endnote": 0}
 
@@ -66,8 +71,18 @@ class Runs:
             elif child.tag == "mc:AlternateContent":
                 for branch in chosen(child):
                     self._walk(branch, properties, line, parts)
+            elif child.tag == "w:bookmarkStart":
+                line.ids.append(child.get("w:name", ""))
             elif child.tag in THROUGH:
+                start = len(parts)
                 self._walk(child, properties, line, parts)
+                if child.tag == "w:hyperlink" and (href := self._href(child)):
+                    before, words = len("".join(parts[:start])), len("".join(parts[start:]))
+                    line.links.append(Hyperlink(Span(before, before + words), href))
+
+    def _href(self, link: Element) -> str:
+        anchor = link.get("w:anchor", "")
+        return href_of(self._targets.get(link.get("r:id", ""), "") + (f"#{anchor}" if anchor else ""))
 
     def _run(self, run: Element, properties: Element | None, line: Line, parts: list[str]) -> None:
         own = run.find("w:rPr")
