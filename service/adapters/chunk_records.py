@@ -78,7 +78,7 @@ def found_record(indexed: IndexedChunk) -> dict[str, Any]:
 
 
 def indexed_record(indexed: IndexedChunk) -> dict[str, Any]:
-    """Every field of a chunk, as the chunks mapping has them; `vector` is left out when there is none."""
+    """Every field of a chunk, as the chunks mapping has them; `vector`, an array, is left out when there is none."""
     record = found_record(indexed) | {
         "corpus": indexed.corpus,
         "corpusVersion": indexed.corpus_version,
@@ -92,7 +92,7 @@ def indexed_record(indexed: IndexedChunk) -> dict[str, Any]:
     if indexed.chunk.cluster:
         record["cluster"] = indexed.chunk.cluster
     if indexed.vector is not None:
-        record["vector"] = vector_of(indexed.vector).tolist()
+        record["vector"] = vector_of(indexed.vector)
     return record
 
 

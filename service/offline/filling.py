@@ -1,5 +1,4 @@
-"""What a build does with its documents: cut → relate → take over or analyse and embed → write, in
-batches."""
+"""What a build does with its documents: cut → relate → take over, or analyse and embed → write, in batches."""
 
 from __future__ import annotations
 
@@ -20,6 +19,7 @@ from service.offline.ingest.chunking import Chunker
 Item = TypeVar("Item")
 Progress = Callable[[str, int, int], None]
 _BATCH = 256  # chunks embedded and written together
+_READ = 50  # documents read together
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +51,15 @@ class Filling:
     ) -> Filled:
         """Raises BuildRefused when there is nothing to write or the engine would not take all of it."""
         started = time.perf_counter()
-        cut, figures = _related([self._cut(entry) for entry in entries.values()])
+        cut, figures = _related(
+            [one for some in _batches(entries.values(), _READ) for one in self._cut(some)]
+        )
         pairs = [(document, chunk) for document in cut for chunk in document.chunks]
         if not pairs:
             raise BuildRefused("None of the documents has any text to index.")
         done = vectors = terms = 0
         refused: list[str] = []
-        for batch in _batches(reuse.lent(self.engine, manifest, pairs)):
+        for batch in _batches(reuse.lent(self.engine, manifest, pairs), _BATCH):
             report = self.engine.generations.write(generation, self._indexed(generation, batch))
             refused += [f"{r.chunk_id}: {r.reason}" for r in report.refused]
             done += len(batch)
@@ -90,19 +92,22 @@ class Filling:
             vector = one.vector or made[texts[one.chunk.chunk_id]]
             yield indexing.indexed(generation, self.version, one.owner, one.chunk, terms, vector)
 
-    def _cut(self, entry: RegistryEntry) -> indexing.CutDocument:
-        key = (entry.document_id, entry.current_version)
-        document = self.engine.archive.get_many([key]).get(key)
-        if document is None:
-            raise BuildRefused(f"{entry.document_id!r} is registered, but its version is not in the archive.")
-        chunks = self.chunker.cut(
-            document.document_id,
-            document.document_version,
-            document.canonical_text,
-            document.blocks,
-            document.title,
-        )
-        return indexing.CutDocument(document, entry.access, tuple(chunks))
+    def _cut(self, entries: Sequence[RegistryEntry]) -> Iterator[indexing.CutDocument]:
+        archived = self.engine.archive.get_many([(e.document_id, e.current_version) for e in entries])
+        for entry in entries:
+            document = archived.get((entry.document_id, entry.current_version))
+            if document is None:
+                raise BuildRefused(
+                    f"{entry.document_id!r} is registered, but its version is not in the archive."
+                )
+            chunks = self.chunker.cut(
+                document.document_id,
+                document.document_version,
+                document.canonical_text,
+                document.blocks,
+                document.title,
+            )
+            yield indexing.CutDocument(document, entry.access, tuple(chunks))
 
 
 def _related(cut: list[indexing.CutDocument]) -> tuple[list[indexing.CutDocument], dict[str, float]]:
@@ -112,7 +117,7 @@ def _related(cut: list[indexing.CutDocument]) -> tuple[list[indexing.CutDocument
     return related, links.tally(chunks) | clusters.tally(chunks)
 
 
-def _batches(items: Iterable[Item]) -> Iterator[list[Item]]:
+def _batches(items: Iterable[Item], most: int) -> Iterator[list[Item]]:
     pending = iter(items)
-    while batch := list(itertools.islice(pending, _BATCH)):
+    while batch := list(itertools.islice(pending, most)):
         yield batch

@@ -6,12 +6,12 @@ reported with the engine's reason. The client's `helpers.bulk` raises at the fir
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Literal
 
+import orjson
 from elasticsearch import ApiError, Elasticsearch
 
 from service.adapters.elastic.client import translated
@@ -110,10 +110,11 @@ def _serialise(item: Item) -> _Line:
     header: dict[str, Any] = {"_id": item.id}
     if item.operation == "update":
         header["retry_on_conflict"] = 5
-    lines = [json.dumps({item.operation: header})]
+    lines = [orjson.dumps({item.operation: header})]
     if item.document is not None:
-        lines.append(json.dumps(item.document, ensure_ascii=False, separators=(",", ":")))
-    return _Line(item, "".join(line + "\n" for line in lines).encode())
+        # An array of float32 is written with as many digits as it takes to read it back.
+        lines.append(orjson.dumps(item.document, option=orjson.OPT_SERIALIZE_NUMPY))
+    return _Line(item, b"".join(line + b"\n" for line in lines))
 
 
 def _batches(lines: Iterator[_Line]) -> Iterator[list[_Line]]:

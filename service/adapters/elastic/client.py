@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+import orjson
 from elasticsearch import (
     ApiError,
     AuthenticationException,
@@ -16,6 +17,7 @@ from elasticsearch import (
     ConnectionError,
     ConnectionTimeout,
     Elasticsearch,
+    JsonSerializer,
     NotFoundError,
     SSLError,
     TransportError,
@@ -30,6 +32,13 @@ OFFLINE_TIMEOUT_S = 60.0
 RETRIES = 3
 BACKOFF_BASE_S = 0.1
 BACKOFF_CAP_S = 1.0
+
+
+class _Json(JsonSerializer):
+    """Reads fast, since answers hold vectors. Writes as the client always does, whatever strings a question has."""
+
+    def json_loads(self, data: bytes) -> Any:
+        return orjson.loads(data)
 
 
 def make_client(
@@ -65,6 +74,7 @@ def make_client(
             retry_on_timeout=False,
             retry_backoff_base=BACKOFF_BASE_S,
             retry_backoff_cap=BACKOFF_CAP_S,
+            serializer=_Json(),
             **options,
         )
     except ValueError as error:

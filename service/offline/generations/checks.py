@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import math
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
+
+import numpy as np
 
 from service.domain.documents import ArchivedDocument, Chunk, IndexedChunk, RegistryEntry
 from service.domain.generations import Manifest
@@ -135,4 +136,4 @@ def _chunk_faults(
 
 def is_unit(vector: Sequence[float], dimension: int) -> bool:
     """Right dimension and length 1, within what float32 and an engine's own rounding leave of it."""
-    return len(vector) == dimension and abs(math.sqrt(sum(x * x for x in vector)) - 1) < 1e-3
+    return len(vector) == dimension and abs(float(np.linalg.norm(vector)) - 1) < 1e-3

@@ -31,30 +31,38 @@ class Lent:
     vector: Vector | None = None
 
 
+Pair = tuple[CutDocument, Chunk]
+
+
 @dataclass(frozen=True, slots=True)
 class _Lender:
+    """`versions` are those of the documents it holds; `vectors` whether they are of today's embedder."""
+
     generation: Generation
+    versions: frozenset[str]
     vectors: bool
 
 
-def lent(engine: Engine, manifest: Manifest, pairs: Iterable[tuple[CutDocument, Chunk]]) -> Iterator[Lent]:
+def lent(engine: Engine, manifest: Manifest, pairs: Iterable[Pair]) -> Iterator[Lent]:
     """Every pair once: first those that earlier generations have something of, then the rest."""
-    waiting: dict[bytes, list[tuple[CutDocument, Chunk]]] = {}
+    waiting: dict[bytes, list[Pair]] = {}
     for owner, chunk in pairs:
         waiting.setdefault(_key(owner.document.title, chunk), []).append((owner, chunk))
-    for lender in _lenders(engine, manifest):
-        if not waiting:
-            return
+    for place, lender in enumerate(_lenders(engine, manifest)):
+        # What changed may still hold texts of the newest; an older one is read only for documents it has as they are.
+        if place and not any(
+            o.document.document_version in lender.versions for own in waiting.values() for o, _ in own
+        ):
+            continue
         # A prune may take it away meanwhile: what is then missing is made anew.
         with suppress(GenerationGone):
             for old in engine.generations.scan(lender.generation, vectors=lender.vectors):
                 # Without a vector it is embedded again: such chunks are few, and one that lost it would stay lost.
-                if lender.vectors and (old.vector is None or not is_unit(old.vector, manifest.dimension)):
-                    continue
+                vector = old.vector if old.vector and is_unit(old.vector, manifest.dimension) else None
                 for owner, chunk in waiting.pop(_key(old.title, old.chunk), ()):
-                    yield Lent(owner, chunk, _terms(old, owner, chunk), old.vector)
-    for left in waiting.values():
-        for owner, chunk in left:
+                    yield Lent(owner, chunk, _terms(old, owner, chunk), vector)
+    for own in waiting.values():
+        for owner, chunk in own:
             yield Lent(owner, chunk)
 
 
@@ -68,7 +76,7 @@ def _lenders(engine: Engine, manifest: Manifest) -> list[_Lender]:
             continue
         same = earlier.processors.embedder == manifest.processors.embedder
         if same or earlier.processors.analyzer == manifest.processors.analyzer:
-            found.append(_Lender(generation, vectors=same))
+            found.append(_Lender(generation, frozenset(earlier.documents.values()), same))
     return sorted(found, key=lambda lender: (lender.vectors, lender.generation.number), reverse=True)
 
 
