@@ -6,10 +6,12 @@ import json
 import sys
 from dataclasses import asdict, replace
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import click
 
 from service.adapters.redis_cache import NoCache
+from service.cli.experiment import engine_option, throwaway
 from service.cli.shared import (
     as_json,
     asking,
@@ -102,6 +104,36 @@ def read_command(sources: tuple[Path, ...], as_json: bool) -> None:
             click.echo(f"{name:<22}{value}")
     if told.lost or told.broken_spans:
         sys.exit(1)
+
+
+@bench_command.command("builds")
+@click.argument("source", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("--documents", default=300, show_default=True, type=click.IntRange(2), help="At most so many.")
+@engine_option
+@as_json
+def builds_command(source: Path, documents: int, engine: str | None, as_json: bool) -> None:
+    """A build of the texts below SOURCE from nothing, after one in a hundred changed, and after one in a hundred was
+    deleted; the copy, the corpus and its indices are thrown away."""
+    from service.evaluation.building import time_builds
+
+    copies = TemporaryDirectory(prefix="attest-bench-")
+    with copies as folder, throwaway(engine) as services, progress_bars() as progress:
+        times = time_builds(services.offline, source, Path(folder), documents, progress)
+    full, changed, _ = times
+    ratio = round(full.build_seconds / changed.build_seconds, 1)
+    peak = round(peak_memory_mib())
+    if as_json:
+        echo_json({"builds": [asdict(one) for one in times], "ratio": ratio, "peakMiB": peak})
+        return
+    click.echo(
+        f"{'build':<14}{'documents':>10}{'chunks':>8}{'read s':>9}{'build s':>9}{'vectors':>9}{'terms':>8}{'MB':>8}"
+    )
+    for one in times:
+        click.echo(
+            f"{one.what:<14}{one.documents:>10}{one.chunks:>8}{one.read_seconds:>9.1f}{one.build_seconds:>9.1f}"
+            f"{one.vectors_reused:>9}{one.terms_reused:>8}{one.index_bytes / 1e6:>8.1f}"
+        )
+    click.echo(f"A change of one in a hundred builds {ratio} times as fast as from nothing; peak {peak} MiB.")
 
 
 def _questions(path: Path) -> list[str]:
