@@ -121,6 +121,14 @@ def _carriable(name: str) -> bool:
 
 
 def _token_fault(field: str, terms: tuple[str, ...]) -> str | None:
+    joined = " ".join(terms)
+    # A field at a time, since most have no fault; no code point takes more than two UTF-16 units.
+    if (
+        joined.split() == list(terms)
+        and storable(joined)
+        and max(map(len, terms), default=0) * 2 <= MAX_TOKEN_UNITS
+    ):
+        return None
     for term in terms:
         if (fault := _fault_of_token(term)) is not None:
             return f"{field} token {fault}"

@@ -12,13 +12,13 @@ results by it could show that something hidden is there. `online/fusion.py` coll
 from __future__ import annotations
 
 import hashlib
-import heapq
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from math import ceil
-from zlib import crc32
 
+import numpy as np
+from numpy.typing import NDArray
 from rensa import RMinHash, RMinHashLSH
 
 from service.domain.documents import Chunk
@@ -55,7 +55,8 @@ _NEGATION = re.compile(
 _RATE = re.compile(r"每[^\W\d_a-z]{1,2}|\b(?:per|each|every|hourly|daily|weekly|monthly|yearly)\b(?:\s\w+)?")
 _NOT_DIGIT = re.compile(r"\D+")
 _NOT_NEGATING = re.compile(rf"[^{_NEGATING}]+")
-_ROUNDING = 1e-6
+_MANY = 16  # chunks compared by one shingle; beyond that all are looked at
+_MIX = np.array([pow(0x9E3779B97F4A7C15, power, 1 << 64) for power in range(1, SHINGLE + 1)], dtype=np.uint64)
 _WORD = re.compile(r"[a-zμωå°℃%‰$€£¥²³]+(?:/[a-z]+)?", re.I)
 _BRACKETED = re.compile(
     r"[(（\[【]\s?([^()（）\[\]【】\s]{1,8})\s?[)）\]】]|(?:单位|\bunits?)\s*[:：]\s*([^\s,，;；|)）]+)", re.I
@@ -110,23 +111,40 @@ def _perhaps_repeated(chunks: Sequence[Chunk]) -> list[Chunk]:
     Digits and signs of negation are all part of an identity, in their order. Two sets that share SIMILAR of their
     members have one in common among the first few of each, in any order that is the same for both (prefix filter).
     """
-    first: dict[tuple[str, ...], int] = {}
+    hashes = []
+    places: dict[tuple[str, str, str, int], list[int]] = {}
     perhaps: set[int] = set()
     for place, chunk in enumerate(chunks):
         text = _text(chunk)
-        said = "code" if chunk.kind == "code" else "", _NOT_DIGIT.sub("", text), _NOT_NEGATING.sub("", text)
-        shingles = _shingles(text)
-        few = len(shingles) - ceil(len(shingles) * SIMILAR - _ROUNDING) + 1
-        for shingle in heapq.nsmallest(few, shingles, key=_scattered):
-            earlier = first.setdefault((*said, shingle), place)
-            if earlier != place:
-                perhaps |= {earlier, place}
+        kind, digits, negations = chunk.kind, _NOT_DIGIT.sub("", text), _NOT_NEGATING.sub("", text)
+        hashes.append(own := _shingle_hashes(text))
+        compared: set[int] = set()
+        # One more than it takes, for two shingles of one hash.
+        for first in own[: len(own) - ceil(len(own) * SIMILAR) + 2].tolist():
+            key = ("code" if kind == "code" else "", digits, negations, first)
+            others = places.setdefault(key, [])
+            if len(others) == _MANY:
+                perhaps |= {place, *others}
+                continue
+            for other in set(others) - compared:
+                if _nearly_similar(own, hashes[other]):
+                    perhaps |= {place, other}
+            compared.update(others)
+            others.append(place)
     return [chunks[place] for place in sorted(perhaps)]
 
 
-def _scattered(shingle: str) -> int:
-    """An order in which what many texts share does not come first."""
-    return crc32(shingle.encode("utf-8", "surrogatepass"))
+def _shingle_hashes(text: str) -> NDArray[np.uint32]:
+    """A number for each shingle, ascending, each once; what many texts share does not come first."""
+    codes = np.frombuffer(text.ljust(SHINGLE, "\0").encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+    windows = np.lib.stride_tricks.sliding_window_view(codes.astype(np.uint64), SHINGLE)
+    return np.unique(((windows * _MIX).sum(axis=1, dtype=np.uint64) >> np.uint64(32)).astype(np.uint32))
+
+
+def _nearly_similar(one: NDArray[np.uint32], other: NDArray[np.uint32]) -> bool:
+    """Whether the exact share of common shingles may reach SIMILAR; a few of a hash do not decide."""
+    shared = len(np.intersect1d(one, other, assume_unique=True))
+    return shared / (len(one) + len(other) - shared) >= SIMILAR - 0.03
 
 
 def _named(said: str, group: Sequence[Chunk]) -> dict[str, str]:
