@@ -27,6 +27,7 @@ def doctor_command(as_json: bool) -> None:
     findings: dict[str, str] = {}
     try:
         findings |= opened.online.ready()
+        findings |= opened.engine.facts()
         findings["embedder"] = f"ok: {opened.embedder.identity}, {opened.embedder.dimension} dimensions"
         for corpus in opened.engine.registry.corpora():
             findings[f"corpus {corpus}"] = _corpus(opened.engine, corpus, opened.embedder.identity)
@@ -78,6 +79,11 @@ def _left_behind(engine: Engine, corpus: str, mapping: str) -> Iterator[tuple[st
     for name in sorted(with_index - indices):
         yield name, f"a manifest without its index; build again with attest build {corpus}"
     for alias, behind in engine.generations.aliases(corpus).items():
+        if len(behind) > 1 and alias != live_alias(engine.prefix, corpus):
+            yield (
+                alias,
+                f"stands on {len(behind)} generations; attest publish {corpus} --generation NAME mends it, or a prune",
+            )
         for name in sorted(set(behind) - indices):
             yield alias, f"stands on {name}, which is not there; attest publish {corpus} mends it"
     jobs = jobs_of(engine.jobs, corpus)
