@@ -20,13 +20,12 @@ from service.adapters.elastic.client import make_client
 from service.adapters.elastic.mappings import mapping_version
 from service.adapters.elastic.system import key_id
 from service.domain.ports import Engine, IndexSettings
-from service.domain.retrieval import Bm25Leg, KnnLeg
+from service.domain.retrieval import KnnLeg
 from service.domain.rights import Scope
 from service.errors import BuildRefused
 from service.offline.ingest.chunking import Chunker
 from service.offline.story import Offline
 from service.profiles.corpus import CorpusProfile
-from service.text.analysis import analyse
 from tests.contract.material import DIMENSION, chunk, new_generation
 from tests.fakes.hash_embedder import HashEmbedder
 
@@ -162,7 +161,7 @@ class Odd(HashEmbedder):
 def test_a_build_that_the_engine_did_not_take_whole_is_refused_by_name_and_cannot_be_published(
     engine: Engine, tmp_path: Path
 ) -> None:
-    """Both kinds of bad vector through the offline story: one is an explicit part without a vector, one a refusal."""
+    """Both kinds of bad vector through the offline story: the engine refuses one, the checks the other."""
     embedder = Odd()
     settings = IndexSettings(embedder.dimension)
     offline = Offline(engine, embedder, Chunker(), mapping_version(), settings, "test")
@@ -181,14 +180,16 @@ def test_a_build_that_the_engine_did_not_take_whole_is_refused_by_name_and_canno
     assert engine.generations.aliases(CORPUS) == {}
 
     embedder.short = False
-    manifest = offline.build(CORPUS, lambda *_: None)
-    offline.publish(CORPUS, manifest.generation)
+    with pytest.raises(BuildRefused, match=r"vector: 1 of 5 at fault \(3\.md@"):
+        offline.build(CORPUS, lambda *_: None)
+    with pytest.raises(BuildRefused, match="no generation that is ready"):
+        offline.publish(CORPUS, None)
+    assert engine.generations.aliases(CORPUS) == {}
+    # Mended, nothing of either failed build is left in the next one: all five have a direction.
+    offline = replace(offline, embedder=HashEmbedder())
+    offline.publish(CORPUS, offline.build(CORPUS, lambda *_: None).generation)
     live = engine.retrieval.resolve(CORPUS, "live")
     assert live is not None
-    without = [c.chunk.document_id for c in engine.generations.scan(live, vectors=True) if c.vector is None]
-    assert without == ["3.md"]
-    words = Bm25Leg(tuple(analyse("page 3")), 1.0, 10)
     nearest = KnnLeg(embedder.embed_query("page 3 of the pump manual"), 10, 10)
-    by_words, by_vector = engine.retrieval.search(live, [words, nearest], EVERYBODY, 10.0)
-    assert "3.md" in {hit.chunk.document_id for hit in by_words.hits}
-    assert {hit.chunk.document_id for hit in by_vector.hits} == {"1.md", "2.md", "4.md", "5.md"}
+    [found] = engine.retrieval.search(live, [nearest], EVERYBODY, 10.0)
+    assert {hit.chunk.document_id for hit in found.hits} == {f"{n}.md" for n in range(1, 6)}
