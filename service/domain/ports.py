@@ -292,6 +292,7 @@ class Engine:
     jobs: Jobs
     traces: Traces
     ready: ReadyCheck
+    facts: Facts
     erase: Callable[
         [], None
     ]  # removes everything under this prefix; for experiments and tests on a prefix of their own
@@ -300,4 +301,11 @@ class Engine:
 class ReadyCheck(Protocol):
     def __call__(self) -> dict[str, str]:
         """Part → "ok" or what is wrong, for /readyz and doctor."""
+        ...
+
+
+class Facts(Protocol):
+    def __call__(self) -> dict[str, str]:
+        """Part → finding on what the engine stands on (nodes, disks, copies, clocks), for doctor; never raises. A
+        finding begins with "ok" or "degraded", or says what is wrong and what helps."""
         ...

@@ -1,12 +1,18 @@
-"""attest doctor: what is left behind and belongs to nothing is told, on both engines."""
+"""attest doctor: what is left behind and belongs to nothing is told, and what the engine stands on."""
 
 from __future__ import annotations
 
 import dataclasses
+import json
 import socket
 import subprocess
 import sys
+from pathlib import Path
 
+import pytest
+from click.testing import CliRunner
+
+from service.cli import cli
 from service.cli.doctor import _left_behind
 from service.domain.generations import Generation
 from service.domain.ports import IndexSettings
@@ -49,3 +55,18 @@ def test_another_mapping_than_this_release_has_is_told(world: World) -> None:
     [(name, finding)] = _left_behind(world.services.engine, CORPUS, "chunks.v99:0")
     assert name == world.offline.engine.generations.live()[CORPUS][0]
     assert "chunks.v99" in finding
+
+
+def test_what_the_engine_stands_on_is_told_at_the_shell(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("ATTEST_TOKEN", "REDIS_URL", "ATTEST_REDIS_URL"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("ATTEST_ENGINE", "embedded")
+    monkeypatch.setenv("ATTEST_DATA_DIR", str(tmp_path / "data"))
+    result = CliRunner().invoke(cli, ["doctor", "--json"])
+    told = json.loads(result.stdout)["findings"]
+    assert "GiB free" in told["data folder"] and told["embedded"] == "ok"
+    well = all(finding.startswith(("ok", "degraded")) for finding in told.values())
+    assert result.exit_code == (0 if well else 1)
+    assert "data folder" in CliRunner().invoke(cli, ["doctor"]).stdout

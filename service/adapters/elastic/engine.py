@@ -9,6 +9,7 @@ from service.adapters.elastic.audit import ElasticAudit
 from service.adapters.elastic.builds import ElasticBuilds
 from service.adapters.elastic.client import translated
 from service.adapters.elastic.erasing import erase
+from service.adapters.elastic.facts import facts
 from service.adapters.elastic.generations import ElasticGenerations
 from service.adapters.elastic.jobs import ElasticJobs
 from service.adapters.elastic.registry import ElasticRegistry
@@ -39,6 +40,7 @@ def assemble(client: Elasticsearch, prefix: str) -> Engine:
         jobs=ElasticJobs(system),
         traces=ElasticTraces(system),
         ready=lambda: {NAME: _state(client)},
+        facts=lambda: facts(system),
         erase=lambda: erase(system),
     )
 
@@ -49,7 +51,7 @@ def _state(client: Elasticsearch) -> str:
     try:
         with translated("checking health"):
             health = quick.cluster.health()
-            nodes = quick.nodes.info(metric="_none")["nodes"].values()
+            nodes = quick.nodes.info(node_id="_all", metric="_none")["nodes"].values()
     except AttestError as error:
         return error.message
     if health["status"] == "red":

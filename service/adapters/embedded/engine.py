@@ -6,6 +6,7 @@ import os
 import shutil
 from pathlib import Path
 
+from service.adapters.disk import disk_finding, used_percent
 from service.adapters.embedded.archive import EmbeddedArchive
 from service.adapters.embedded.audit import EmbeddedAudit
 from service.adapters.embedded.builds import EmbeddedBuilds
@@ -36,6 +37,7 @@ def assemble(root: Path, prefix: str) -> Engine:
         jobs=EmbeddedJobs(folders.stores),
         traces=EmbeddedTraces(folders.stores),
         ready=lambda: {NAME: _state(folders)},
+        facts=lambda: {"data folder": _disk(folders.root)},
         erase=lambda: _erase(folders),
     )
 
@@ -48,6 +50,17 @@ def _state(folders: Folders) -> str:
     except AttestError as error:
         return error.message
     return "ok" if os.access(folders.root, os.W_OK) else "the data folder is read-only"
+
+
+def _disk(root: Path) -> str:
+    """How full the disk under the data folder is. The folder is made by the first write: until then the nearest one
+    above it tells."""
+    there = next(folder for folder in (root, *root.absolute().parents) if folder.exists())
+    try:
+        disk = shutil.disk_usage(there)
+    except OSError as error:
+        return f"the data folder {root} cannot be looked at ({type(error).__name__})"
+    return disk_finding(used_percent(disk.total, disk.free), disk.free, f"the disk under {root}")
 
 
 def _erase(folders: Folders) -> None:
