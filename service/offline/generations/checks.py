@@ -121,11 +121,8 @@ def _chunk_faults(
     if not chunk.text.strip() or not (indexed.body_terms or wordless):
         yield "text not empty"
     # Where there are words there is a direction: without one, the embedder gave nothing or it was lost.
-    if (
-        bool(indexed.body_terms)
-        if indexed.vector is None
-        else not is_unit(indexed.vector, manifest.dimension)
-    ):
+    lost = indexed.vector is None and bool(indexed.body_terms)
+    if lost or (indexed.vector is not None and not is_unit(indexed.vector, manifest.dimension)):
         yield "vector"
     entry = registry.get(chunk.document_id)
     # An empty `allow` is a revocation from everybody; without a tenant or a label there are no rights at all.
