@@ -7,8 +7,8 @@ import json
 import time
 from bisect import bisect_right
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -125,15 +125,21 @@ def run(
     timed = cast(Generations, Timed(offline.engine.generations, made))
     switching = replace(offline, engine=replace(offline.engine, generations=timed))
     stop, began = Event(), time.perf_counter()
+    heard: list[list[Reply]] = [[] for _ in clients]
     with ThreadPoolExecutor(len(clients)) as pool:
         asking = [
-            pool.submit(_ask, url, headers, number, contents, stop) for number, headers in enumerate(clients)
+            pool.submit(_ask, url, headers, number, contents, stop, heard[number])
+            for number, headers in enumerate(clients)
         ]
         try:
-            done = _switch(switching, names, switches, rollbacks, progress)
+            done = _switch(
+                switching, names, switches, rollbacks, lambda: _until_heard(heard, asking), progress
+            )
         finally:
             stop.set()
-        replies = [reply for client in asking for reply in client.result()]
+        for client in asking:
+            client.result()
+    replies = [reply for client in heard for reply in client]
     return _told(replies, made, done, time.perf_counter() - began, (switches, rollbacks))
 
 
@@ -165,31 +171,51 @@ def _contents(offline: Offline, name: str) -> Contents:
     return Contents(manifest.documents, frozenset(indexed.chunk.chunk_id for indexed in chunks))
 
 
+def _until_heard(heard: Sequence[Sequence[Reply]], asking: Sequence[Future[None]]) -> None:
+    """Returns when a request that began after this call is answered: each client has at most one on its way, so one
+    response more than there are clients is of such a request. Also when a client has failed."""
+    enough = sum(map(len, heard)) + len(heard) + 1
+    while sum(map(len, heard)) < enough and not any(client.done() for client in asking):
+        time.sleep(0.005)
+
+
 def _switch(
-    offline: Offline, names: Sequence[str], switches: int, rollbacks: int, progress: Progress
+    offline: Offline,
+    names: Sequence[str],
+    switches: int,
+    rollbacks: int,
+    until_heard: Callable[[], None],
+    progress: Progress,
 ) -> tuple[int, int]:
-    """Publishes the next generation each time, and spreads the rollbacks between."""
+    """Publishes the next generation each time, rollbacks spread between; each is asked before the next."""
     live, back = 0, 0
+    until_heard()
     for number in range(switches):
         due = rollbacks * (number + 1) // switches > back
         live = (live + 1) % len(names)
         if due and live == 0:
             live = 1  # Always something newer, so that there is something to go back to.
         offline.publish(CORPUS, names[live])
+        until_heard()
         if due:
             live = names.index(offline.rollback(CORPUS)[1].live)
             back += 1
+            until_heard()
         progress("switches", number + 1, switches)
     return switches, back
 
 
 def _ask(
-    url: str, headers: Headers, number: int, contents: Mapping[str, Contents], stop: Event
-) -> list[Reply]:
+    url: str,
+    headers: Headers,
+    number: int,
+    contents: Mapping[str, Contents],
+    stop: Event,
+    replies: list[Reply],
+) -> None:
     """One client's loop: answers and searches in turns. All ask the same few questions, so the cache is used."""
     address, questions = urlsplit(url), [question for _, question in PAGES.values()]
     connection = http.client.HTTPConnection(address.hostname or "", address.port, timeout=60)
-    replies: list[Reply] = []
     while not stop.is_set():
         turn = number + len(replies)
         path = "/v1/search" if turn % 3 == 2 else "/v1/answers"
@@ -216,7 +242,6 @@ def _ask(
         fault, mixed = _judged(told, place, generation, contents)
         replies.append(Reply(began, ended, path, generation, fault, mixed))
     connection.close()
-    return replies
 
 
 def _judged(
