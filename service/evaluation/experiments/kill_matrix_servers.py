@@ -6,6 +6,7 @@ are the same.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from pathlib import Path
@@ -27,6 +28,7 @@ ELASTICSEARCH = (
     named("before the alias call", "publish"),
     named("after the alias call", "publish"),
 )
+_BACK_S = 30
 REDIS = named("before the alias call", "publish")
 
 
@@ -72,7 +74,7 @@ def _redis_killed(
     }
     wrong = wrong or _asked_twice(opened, without_cache)
     stack.up()
-    wrong = wrong or _asked_twice(opened, after)
+    wrong = wrong or _back(opened) or _asked_twice(opened, after)
     stood = kill_matrix.standing(opened)
     rest = kill_matrix.rerun_and_compare(opened, folder, point.step, undisturbed)
     return Row(f"{point.name}, Redis killed", point.step, stood, wrong, *rest)
@@ -98,6 +100,17 @@ def _away(opened: Opened) -> str:
     except Unavailable:
         return ""
     return f"without Elasticsearch a reader was told {told}"
+
+
+def _back(opened: Opened) -> str:
+    """The cache is asked again after a while, when it did not answer."""
+    for _ in range(_BACK_S * 10):
+        if opened.online.cache.healthy():
+            kill_matrix_world.answers(opened.online)
+            if not opened.online.cache.failing:
+                return ""
+        time.sleep(0.1)
+    return "Redis is back, and no answer comes from it"
 
 
 def _asked_twice(opened: Opened, right: Mapping[str, object]) -> str:
