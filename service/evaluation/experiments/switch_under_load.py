@@ -140,7 +140,8 @@ def run(
         for client in asking:
             client.result()
     replies = [reply for client in heard for reply in client]
-    return _told(replies, made, done, time.perf_counter() - began, (switches, rollbacks))
+    figures, told = _told(replies, made, done, time.perf_counter() - began, (switches, rollbacks))
+    return figures | {"cacheHits": _cache_hits(url)}, told
 
 
 def _pages(number: int) -> list[str]:
@@ -265,6 +266,18 @@ def _judged(
         return None, False
     number = str(_number(place, list(contents).index(name)))
     return None, number not in (told["answer"] or "")
+
+
+def _cache_hits(url: str) -> int:
+    """As the service counts them: without any, nothing would be said of a stale cache."""
+    address = urlsplit(url)
+    connection = http.client.HTTPConnection(address.hostname or "", address.port, timeout=60)
+    connection.request("GET", "/metrics")
+    metrics = connection.getresponse().read().decode()
+    connection.close()
+    counter = 'attest_events_total{kind="cache",name="hit"} '
+    hits = (line.removeprefix(counter) for line in metrics.splitlines() if line.startswith(counter))
+    return int(float(next(hits, "0")))
 
 
 def _told(
