@@ -214,14 +214,16 @@ def _ask(
     stop: Event,
     replies: list[Reply],
 ) -> None:
-    """One client's loop: answers and searches in turns. All ask the same few questions, so the cache is used."""
+    """One client's loop: answers and searches in turns. All ask the same few questions, so the cache is used; every
+    second client ends them in other marks each time, so that the whole path is gone too."""
     address, questions = urlsplit(url), [question for _, question in PAGES.values()]
     connection = http.client.HTTPConnection(address.hostname or "", address.port, timeout=60)
     while not stop.is_set():
         turn = number + len(replies)
-        path = "/v1/search" if turn % 3 == 2 else "/v1/answers"
-        place = turn % len(PAGES)
-        body = json.dumps({"text": questions[place], "corpus": CORPUS})
+        place, round_ = turn % len(PAGES), turn // len(PAGES)
+        path = "/v1/search" if (place + round_) % 3 == 2 else "/v1/answers"
+        marks = f"{turn:b}".translate({ord("0"): "?", ord("1"): "!"}) if number % 2 else ""
+        body = json.dumps({"text": questions[place] + marks, "corpus": CORPUS})
         began = time.perf_counter()
         try:
             connection.request("POST", path, body, {**headers, "Content-Type": "application/json"})
