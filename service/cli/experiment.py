@@ -14,7 +14,7 @@ from typing import Any
 import click
 
 from service.bootstrap import Services, build, online_path, silent
-from service.cli.killing import kill_matrix_command
+from service.cli.killing import kill_matrix_command, node_loss_command
 from service.cli.mutations import mutations_command
 from service.cli.serving import served
 from service.cli.shared import as_json, echo_json, needs, progress_bars
@@ -54,6 +54,7 @@ def experiment_command() -> None:
 
 experiment_command.add_command(mutations_command)
 experiment_command.add_command(kill_matrix_command)
+experiment_command.add_command(node_loss_command)
 
 
 @experiment_command.command("lesson")

@@ -1,4 +1,4 @@
-"""attest experiment kill-matrix"""
+"""attest experiment kill-matrix · node-loss"""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import click
 
 from service.bootstrap import build, online_path, silent
 from service.cli.shared import as_json, echo_json, progress_bars
-from service.evaluation.experiments import kill_matrix, kill_matrix_servers
+from service.evaluation.experiments import kill_matrix, kill_matrix_servers, node_loss
 from service.evaluation.experiments.kill_matrix import Row
 from service.evaluation.experiments.kill_matrix_points import POINTS, chosen
 from service.evaluation.experiments.kill_matrix_world import Opened
@@ -60,6 +60,12 @@ class Worlds:
         with self.open(engine="elasticsearch", es_url=stack.es_url, **given) as opened:
             yield opened
 
+    @contextmanager
+    def replicated(self, stack: OwnStack, redis: bool) -> Iterator[Opened]:
+        """A shard for each node, so that every node holds a part; one replica, so that none is lost with it."""
+        with self.open(engine="elasticsearch", es_url=stack.es_url, es_shards=3, es_replicas=1) as opened:
+            yield opened
+
 
 @click.command(
     "kill-matrix", epilog="\b\nExample:\n  attest experiment kill-matrix --engine embedded --points 5"
@@ -86,6 +92,15 @@ def kill_matrix_command(engine: str | None, points: int | None, servers: bool, a
     if not servers and not as_json:
         where = "" if in_checkout() else " in a checkout of the source, which this is not"
         click.echo(f"The servers are killed by --servers{where}.")
+
+
+@click.command("node-loss", epilog="\b\nExample:\n  attest experiment node-loss")
+@as_json
+def node_loss_command(as_json: bool) -> None:
+    """Three nodes, one replica: a node is killed in a build, in a switch, and while readers ask. Needs a checkout."""
+    with progress_bars() as progress:
+        rows = node_loss.run(Worlds().replicated, progress)
+    _report("node-loss", rows, as_json)
 
 
 def _report(name: str, rows: Sequence[Row], as_json: bool) -> None:

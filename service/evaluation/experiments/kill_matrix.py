@@ -89,7 +89,7 @@ def _killed(opened: Opened, folder: Path, point: Point, undisturbed: Mapping[str
 
 def told_wrongly(opened: Opened, point: Point, undisturbed: Mapping[str, Snapshot]) -> str:
     """How the answers differ from those before the step, or from those after it where it had its effect already."""
-    right = undisturbed[point.step if point.done else _before(point.step)].answers
+    right = undisturbed[point.step if point.done else before(point.step)].answers
     return differences(right, worlds.answers(opened.online))
 
 
@@ -100,13 +100,20 @@ def rerun_and_compare(
     again = in_child(opened, folder, step, {})
     if again.returncode != 0:
         return f"exit code {again.returncode}: {again.stderr[-300:]}", "not compared", ()
+    return "", *compare(opened, folder, step, undisturbed)
+
+
+def compare(
+    opened: Opened, folder: Path, step: Step, undisturbed: Mapping[str, Snapshot]
+) -> tuple[str, tuple[str, ...]]:
+    """After the step, and after each that follows up to the publish: what differs, what is left."""
     orphans = worlds.faults(opened)
     equal = _unequal(step, undisturbed[step], worlds.snapshot(opened))
     for later in STEPS[STEPS.index(step) + 1 : STEPS.index("publish") + 1]:
         worlds.perform(later, opened.offline, folder)
         equal += _unequal(later, undisturbed[later], worlds.snapshot(opened))
         orphans += worlds.faults(opened)
-    return "", "; ".join(equal), tuple(orphans)
+    return "; ".join(equal), tuple(orphans)
 
 
 def in_child(
@@ -145,7 +152,7 @@ def _unequal(step: str, right: Snapshot, seen: Snapshot) -> list[str]:
     ]
 
 
-def _before(step: Step) -> str:
+def before(step: Step) -> str:
     place = STEPS.index(step)
     return STEPS[place - 1] if place else ""
 
