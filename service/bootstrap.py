@@ -139,6 +139,7 @@ class Services:
                 shards=settings.es_shards,
                 replicas=settings.es_replicas,
                 vector_index=settings.vector_index,
+                force_merge=settings.es_force_merge,
             ),
             who=self.who,
             trial=OnlineTrial(

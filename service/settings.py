@@ -46,6 +46,11 @@ class Settings(BaseSettings):
     es_replicas: int = Field(
         0, ge=0, le=8, description="Replicas of a generation, added before it goes live."
     )
+    es_force_merge: bool = Field(
+        False,
+        description="Merge a new generation into one segment a shard before it goes live: slower to build, less to "
+        "search.",
+    )
     vector_index: Literal["flat", "hnsw", "int8_hnsw"] = Field(
         "flat",
         description="Vector index type; `flat` is exact, so no member or order depends on hidden documents.",

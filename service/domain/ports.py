@@ -24,6 +24,7 @@ class IndexSettings:
     shards: int = 1
     replicas: int = 0
     vector_index: str = "flat"
+    force_merge: bool = False
 
 
 @dataclass(frozen=True, slots=True)

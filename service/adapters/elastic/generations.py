@@ -23,6 +23,7 @@ from service.errors import BuildRefused, Conflict, Unavailable
 
 # How long `seal` waits for shards and replicas.
 _HEALTH_WAIT_S = 60
+_MERGE_WAIT_S = 1800
 _SCAN_PAGE = 500
 
 
@@ -65,6 +66,9 @@ class ElasticGenerations:
         meta = self._meta(generation)
         with translated("sealing a generation"):
             indices.refresh(index=name)
+            if settings.force_merge:  # Before the replicas: they then copy one segment.
+                patient = self._client.options(request_timeout=_MERGE_WAIT_S).indices
+                patient.forcemerge(index=name, max_num_segments=1)
             # An explicit interval keeps an idle index refreshing, so that spread rights show by themselves.
             indices.put_settings(
                 index=name, settings={"number_of_replicas": settings.replicas, "refresh_interval": "1s"}
