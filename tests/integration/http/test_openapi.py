@@ -35,7 +35,7 @@ def test_the_committed_document_is_the_served_one(client: FlaskClient) -> None:
 
 def test_every_operation_needs_a_token_and_declares_its_failures() -> None:
     operations = [operation for path in COMMITTED["paths"].values() for operation in path.values()]
-    assert len(operations) == 13
+    assert len(operations) == 12
     for operation in operations:
         assert operation["security"] == [{"bearer": []}]
         assert {"400", "401", "403", "404", "429", "503"} <= operation["responses"].keys()
