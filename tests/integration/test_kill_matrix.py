@@ -82,6 +82,19 @@ def test_a_step_that_failed_after_its_alias_call_is_not_done_twice(opened: Opene
         opened.offline.rollback(CORPUS)
 
 
+def test_a_failed_generation_that_cannot_be_read_lends_nothing_and_holds_nobody_up(
+    opened: Opened, tmp_path: Path
+) -> None:
+    """Its one copy may have gone with a node."""
+    kill_matrix_world.perform("ingest", opened.offline, tmp_path / "sources")
+    engine = opened.offline.engine
+    fails = Trap(named("before the seal", "build"), lost).on(engine)
+    with pytest.raises(Unavailable):
+        dataclasses.replace(opened.offline, engine=fails).build(CORPUS, quiet)
+    unread = Trap(Point("the first scan", "build", "generations.scan", "before"), lost).on(engine)
+    assert dataclasses.replace(opened.offline, engine=unread).build(CORPUS, quiet).state == "ready"
+
+
 def test_what_is_left_behind_is_found(opened: Opened) -> None:
     """Of every kind of leftover the experiment looks for, one is made by hand."""
     engine = opened.offline.engine

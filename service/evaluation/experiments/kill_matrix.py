@@ -97,10 +97,14 @@ def rerun_and_compare(
     opened: Opened, folder: Path, step: Step, undisturbed: Mapping[str, Snapshot]
 ) -> tuple[str, str, tuple[str, ...]]:
     """The same command in a new process, then the steps up to the publish: what fails, what differs, what is left."""
-    again = in_child(opened, folder, step, {})
-    if again.returncode != 0:
-        return f"exit code {again.returncode}: {again.stderr[-300:]}", "not compared", ()
-    return "", *compare(opened, folder, step, undisturbed)
+    wrong = again(opened, folder, step)
+    return (wrong, "not compared", ()) if wrong else ("", *compare(opened, folder, step, undisturbed))
+
+
+def again(opened: Opened, folder: Path, step: Step) -> str:
+    """The same command in a new process; how it failed, if it did."""
+    ended = in_child(opened, folder, step, {})
+    return f"exit code {ended.returncode}: {ended.stderr[-300:]}" if ended.returncode else ""
 
 
 def compare(

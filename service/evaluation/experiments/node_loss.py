@@ -18,9 +18,9 @@ from tempfile import TemporaryDirectory
 from service.errors import AttestError, Unavailable
 from service.evaluation.experiments import kill_matrix, kill_matrix_world
 from service.evaluation.experiments.kill_matrix import Progress, Row
-from service.evaluation.experiments.kill_matrix_points import Point, named
+from service.evaluation.experiments.kill_matrix_points import STEPS, Point, named
 from service.evaluation.experiments.kill_matrix_servers import failed_cleanly
-from service.evaluation.experiments.kill_matrix_world import Answers, Opened, Snapshot
+from service.evaluation.experiments.kill_matrix_world import CORPUS, Answers, Opened, Snapshot
 from service.evaluation.experiments.own_stack import OwnStack
 
 WorldOn = Callable[[OwnStack, bool], AbstractContextManager[Opened]]
@@ -113,7 +113,10 @@ def _during(
     else:
         how = f"failed ({ended.stderr.strip()[-160:]})"
         wrong = wrong or failed_cleanly(ended)
-        rest = kill_matrix.rerun_and_compare(opened, folder, point.step, undisturbed)
+        rerun = kill_matrix.again(opened, folder, point.step)
+        # What is noted as failed is kept for whoever looks into it, until a prune.
+        opened.offline.prune(CORPUS, keep=len(STEPS), dry_run=False)
+        rest = rerun, *kill_matrix.compare(opened, folder, point.step, undisturbed)
     return Row(f"a node lost {point.name}: {how}; readers: {_told(readers)}", point.step, stood, wrong, *rest)
 
 

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from service.domain.documents import Chunk, IndexedChunk
 from service.domain.generations import Generation, Manifest
 from service.domain.ports import Engine
-from service.errors import GenerationGone
+from service.errors import GenerationGone, Unavailable
 from service.offline.generations.checks import is_unit
 from service.offline.generations.indexing import CutDocument, Terms, Vector, embedded_text
 from service.text.analysis import ANALYZER_VERSION
@@ -36,9 +36,11 @@ Pair = tuple[CutDocument, Chunk]
 
 @dataclass(frozen=True, slots=True)
 class _Lender:
-    """`versions` are those of the documents it holds; `vectors` whether they are of today's embedder."""
+    """`versions` are those of the documents it holds; `vectors` whether they are of today's embedder; `partial` that it
+    was never finished: it has one copy, which may have gone with its node."""
 
     generation: Generation
+    partial: bool
     versions: frozenset[str]
     vectors: bool
 
@@ -55,7 +57,7 @@ def lent(engine: Engine, manifest: Manifest, pairs: Iterable[Pair]) -> Iterator[
         ):
             continue
         # A prune may take it away meanwhile: what is then missing is made anew.
-        with suppress(GenerationGone):
+        with suppress(Unavailable if lender.partial else GenerationGone):
             for old in engine.generations.scan(lender.generation, vectors=lender.vectors):
                 # Without a vector it is embedded again: such chunks are few, and one that lost it would stay lost.
                 vector = old.vector if old.vector and is_unit(old.vector, manifest.dimension) else None
@@ -76,7 +78,8 @@ def _lenders(engine: Engine, manifest: Manifest) -> list[_Lender]:
             continue
         same = earlier.processors.embedder == manifest.processors.embedder
         if same or earlier.processors.analyzer == manifest.processors.analyzer:
-            found.append(_Lender(generation, frozenset(earlier.documents.values()), same))
+            partial = earlier.state in ("building", "failed")
+            found.append(_Lender(generation, partial, frozenset(earlier.documents.values()), same))
     return sorted(found, key=lambda lender: (lender.vectors, lender.generation.number), reverse=True)
 
 
