@@ -27,7 +27,8 @@ from service.errors import (
 from service.online import caching, present, rights, sources
 from service.online.deadline import Deadline
 from service.online.question import analyse, forbidden
-from service.online.story import Request, Story, snapshot
+from service.online.ranking import Request, snapshot
+from service.online.story import Story
 from service.online.tracing import Recorder, cited
 from service.profiles.ranking import RankingProfile
 from service.profiles.rules import bypass_identity

@@ -2,6 +2,6 @@
 
 Takes: a question's analysis and the fused candidates. Returns: the candidates in a new order, each
 contribution named, or the fused order with a degradation.
-Called by: `online/story.py`; plugins import `contract` only.
+Called by: `online/ranking.py`; plugins import `contract` only.
 Never does: find candidates, or put one without a score first.
 """
