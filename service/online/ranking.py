@@ -89,9 +89,10 @@ class Ranking:
             return Ranked()
 
         with trace.stage("fuse", len(chunks)) as stage:
-            fused = fusion.reciprocal_rank_fusion(
-                results, k=profile.fusion.rrf_k, weights=profile.fusion.weights, pool=profile.fusion.pool
+            everything = fusion.reciprocal_rank_fusion(
+                results, k=profile.fusion.rrf_k, weights=profile.fusion.weights
             )
+            fused = fusion.pooled(everything, chunks, fold, profile.fusion.pool)
             stage.went_out = len(fused)
             order = [c.chunk_id for c in fused]
             stage.detail = {"order": order, "ranks": {c.chunk_id: c.ranks for c in fused}}

@@ -95,9 +95,7 @@ class WrongOrder:
             self._live(question.corpus), legs, scope_of(self.all_seeing), self.online.request_timeout_s
         )
         chunks = retrieval.found_chunks(results)
-        fused = fusion.reciprocal_rank_fusion(
-            results, k=profile.fusion.rrf_k, weights=profile.fusion.weights, pool=profile.fusion.pool
-        )
+        fused = fusion.reciprocal_rank_fusion(results, k=profile.fusion.rrf_k, weights=profile.fusion.weights)
         return tuple(_hit(rank, c, chunks[c.chunk_id]) for rank, c in enumerate(fused[:size], 1))
 
     def _live(self, corpus: str) -> Generation:

@@ -40,7 +40,7 @@ class Legs(_Part):
 class Fusion(_Part):
     rrf_k: int = Field(ge=1, le=1000, description="The constant of reciprocal rank fusion.")
     weights: dict[str, float] = Field(description="Weight of each leg in the sum.")
-    pool: int = Field(ge=1, le=1000, description="Candidates that go on after fusion.")
+    pool: int = Field(ge=1, le=1000, description="Differing texts that go on after fusion.")
 
 
 class Cosine(_Part):

@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from service.domain.documents import Span
 from service.domain.retrieval import FoundChunk, Hit, LegResult
-from service.online.fusion import collapse_identical, reciprocal_rank_fusion
+from service.online.fusion import collapse_identical, pooled, reciprocal_rank_fusion
 from service.text.folding import fold
 
 
@@ -20,8 +20,8 @@ def leg(name: str, *ids: str) -> LegResult:
     return LegResult(name, tuple(Hit(chunk(i), rank, 1.0) for rank, i in enumerate(ids, 1)), 1.0)  # type: ignore[arg-type]
 
 
-def fuse(*legs: LegResult, pool: int = 50) -> list[tuple[str, float]]:
-    fused = reciprocal_rank_fusion(legs, k=60, weights={}, pool=pool)
+def fuse(*legs: LegResult) -> list[tuple[str, float]]:
+    fused = reciprocal_rank_fusion(legs, k=60, weights={})
     return [(c.chunk_id, c.score) for c in fused]
 
 
@@ -35,22 +35,24 @@ def test_equal_scores_are_ordered_by_chunk_id_whatever_the_leg_order() -> None:
 
 
 def test_weights_scale_a_leg() -> None:
-    fused = reciprocal_rank_fusion([leg("bm25", "a"), leg("knn", "b")], k=60, weights={"knn": 2.0}, pool=5)
+    fused = reciprocal_rank_fusion([leg("bm25", "a"), leg("knn", "b")], k=60, weights={"knn": 2.0})
     assert [c.chunk_id for c in fused] == ["b", "a"]
 
 
-@given(
-    st.lists(st.lists(st.sampled_from("abcdefgh"), unique=True), min_size=1, max_size=3), st.integers(1, 8)
-)
-def test_pool_is_a_prefix_of_the_whole_order(lists: list[list[str]], pool: int) -> None:
-    legs = [leg(name, *ids) for name, ids in zip(("bm25", "anchors", "knn"), lists, strict=False)]
-    assert fuse(*legs, pool=pool) == fuse(*legs)[:pool]
+@given(st.lists(st.sampled_from("abcde"), min_size=1, max_size=30), st.integers(1, 6))
+def test_the_pool_holds_as_many_texts_as_there_is_room_for(texts: list[str], pool: int) -> None:
+    """Equal documents, however many, push no other text out of the pool."""
+    chunks = [chunk(f"{place:02}", text, f"d{place}") for place, text in enumerate(texts)]
+    known = {c.chunk_id: c for c in chunks}
+    fused = reciprocal_rank_fusion([leg("bm25", *known)], k=60, weights={})
+    cut = pooled(fused, known, fold, pool)
+    assert cut == fused[: len(cut)]
+    kept, _ = collapse_identical(cut, known, fold)
+    assert [known[c.chunk_id].text for c in kept] == list(dict.fromkeys(texts))[:pool]
 
 
 def collapsed(*chunks: FoundChunk) -> tuple[list[str], dict[str, str]]:
-    candidates = reciprocal_rank_fusion(
-        [leg("bm25", *(c.chunk_id for c in chunks))], k=60, weights={}, pool=50
-    )
+    candidates = reciprocal_rank_fusion([leg("bm25", *(c.chunk_id for c in chunks))], k=60, weights={})
     kept, dropped = collapse_identical(candidates, {c.chunk_id: c for c in chunks}, fold)
     return [c.chunk_id for c in kept], dropped
 
