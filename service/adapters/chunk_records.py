@@ -44,13 +44,14 @@ FOUND_FIELDS = (
     "canonicalUrl",
     "anchors",
     "links",
+    "cluster",
 )
 
 
 def found_record(indexed: IndexedChunk) -> dict[str, Any]:
     """The FOUND_FIELDS of a chunk."""
     chunk = indexed.chunk
-    return {
+    record: dict[str, Any] = {
         "chunkId": chunk.chunk_id,
         "documentId": chunk.document_id,
         "documentVersion": chunk.document_version,
@@ -75,6 +76,9 @@ def found_record(indexed: IndexedChunk) -> dict[str, Any]:
             for link in chunk.links
         ],
     }
+    if chunk.cluster:
+        record["cluster"] = chunk.cluster
+    return record
 
 
 def indexed_record(indexed: IndexedChunk) -> dict[str, Any]:
@@ -89,8 +93,6 @@ def indexed_record(indexed: IndexedChunk) -> dict[str, Any]:
         "body": field_text(indexed.body_terms),
         "heading": field_text(indexed.heading_terms),
     }
-    if indexed.chunk.cluster:
-        record["cluster"] = indexed.chunk.cluster
     if indexed.vector is not None:
         record["vector"] = vector_of(indexed.vector)
     return record
@@ -139,6 +141,7 @@ def found_from_record(record: Mapping[str, Any]) -> FoundChunk:
         anchors=tuple(record.get("anchors") or ()),
         # Generations of earlier releases have none.
         links=tuple(Link(**link) for link in record.get("links") or ()),
+        cluster=record.get("cluster") or "",
     )
 
 
@@ -163,7 +166,7 @@ def indexed_from_record(record: Mapping[str, Any]) -> IndexedChunk:
             previous_id=found.previous_id,
             next_id=found.next_id,
             links=found.links,
-            cluster=record.get("cluster", ""),
+            cluster=found.cluster,
         ),
         corpus=record["corpus"],
         corpus_version=record["corpusVersion"],

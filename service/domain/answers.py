@@ -68,7 +68,10 @@ class Claim:
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """A candidate packed for this request, numbered S1..Sn. The number lives for one response."""
+    """A candidate packed for this request, numbered S1..Sn. The number lives for one response.
+
+    `auxiliary` is what the main evidence links to: read beside it, never instead of it.
+    """
 
     source_id: str
     chunk_id: str
@@ -83,6 +86,7 @@ class Evidence:
     canonical_url: str
     page: int | None
     score: float
+    role: Literal["main", "auxiliary"] = "main"
 
 
 @dataclass(frozen=True, slots=True)

@@ -69,6 +69,7 @@ class FoundChunk:
     canonical_url: str
     anchors: tuple[str, ...]
     links: tuple[Link, ...] = ()
+    cluster: str = ""
 
 
 @dataclass(frozen=True, slots=True)

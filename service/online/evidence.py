@@ -1,14 +1,14 @@
-"""The evidence gate and the packing of evidence, numbered S1..Sn for this one request."""
+"""The evidence gate: whether what was found is enough to answer from, and which condition fails where not."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from service.domain.answers import Candidate, Evidence, Gap, Reason
+from service.domain.answers import Candidate, Gap, Reason
 from service.domain.retrieval import FoundChunk
-from service.profiles.ranking import Gate, Packing
+from service.profiles.ranking import Gate
 from service.text.analysis import analyse, coverage
 from service.text.anchors import Anchor, find_anchors
 from service.text.folding import fold
@@ -21,15 +21,6 @@ class Decision:
     reason: Reason | None
     gap: Gap | None
     features: dict[str, float] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Packed:
-    """`dropped` gives, for each chunkId left out, the reason."""
-
-    evidence: tuple[Evidence, ...]
-    dropped: dict[str, str]
-    tokens: int
 
 
 def search_text(chunk: FoundChunk) -> str:
@@ -138,56 +129,6 @@ def decide(
             "Ask more narrowly, name the product, version or document, or choose another corpus.",
         ),
         features,
-    )
-
-
-def pack(
-    candidates: Sequence[Candidate],
-    chunks: Mapping[str, FoundChunk],
-    packing: Packing,
-    count_tokens: Callable[[str], int],
-) -> Packed:
-    """Fills the budget in ranking order; the order is kept, nothing packed is taken back.
-
-    The first piece always fits, so that one long chunk cannot turn a good answer into none.
-    """
-    evidence: list[Evidence] = []
-    dropped: dict[str, str] = {}
-    per_document: dict[str, int] = {}
-    used = 0
-    for candidate in candidates:
-        chunk = chunks[candidate.chunk_id]
-        if len(evidence) >= packing.max_evidence:
-            dropped[chunk.chunk_id] = "evidence_full"
-            continue
-        if per_document.get(chunk.document_id, 0) >= packing.per_document:
-            dropped[chunk.chunk_id] = "document_quota"
-            continue
-        tokens = count_tokens(f"{chunk.search_prefix}\n{chunk.text}")
-        if evidence and used + tokens > packing.token_budget:
-            dropped[chunk.chunk_id] = "token_budget"
-            continue
-        used += tokens
-        per_document[chunk.document_id] = per_document.get(chunk.document_id, 0) + 1
-        evidence.append(_evidence(f"S{len(evidence) + 1}", chunk, candidate.score))
-    return Packed(tuple(evidence), dropped, used)
-
-
-def _evidence(source_id: str, chunk: FoundChunk, score: float) -> Evidence:
-    return Evidence(
-        source_id=source_id,
-        chunk_id=chunk.chunk_id,
-        document_id=chunk.document_id,
-        document_version=chunk.document_version,
-        kind=chunk.kind,
-        title=chunk.title,
-        heading_path=chunk.heading_path,
-        span=chunk.span,
-        text=chunk.text,
-        search_prefix=chunk.search_prefix,
-        canonical_url=chunk.canonical_url,
-        page=chunk.page,
-        score=score,
     )
 
 

@@ -1,9 +1,10 @@
 """THE ONLINE STORY: from a pinned request to a proven answer or an honest refusal. Read it top to bottom.
 
     rank:    legs → relevance floor → fusion → rights → collapse → cosines → rerank      (`ranking.py`)
-    answer:  rules → rank → gate → pack → propose → conflict → verify → rights again, or start over
+    gather:  choose → join neighbours → follow links → S1..Sn      (`gathering.py`)
+    answer:  rules → rank → gate → gather → propose → conflict → verify → rights again, or start over
 
-Each step is a room of its own and knows nothing of the others; only these two files know their order.
+Each step is a room of its own and knows nothing of the others; only these three files know their order.
 `entry.py` stands before them: it pins the generation, looks into the cache and keeps the trace.
 """
 
@@ -17,6 +18,7 @@ from service.online import evidence
 from service.online.answering import conflict as conflicts
 from service.online.answering.extractive import AnswerRequest, Proposal
 from service.online.citations.verify import Verdict, verify
+from service.online.gathering import Gathering
 from service.online.question import forbidden
 from service.online.ranking import Ranked, Ranking, Request, snapshot
 from service.profiles.rules import compile_rules
@@ -36,19 +38,24 @@ class Story(Ranking):
             return Outcome(self.no_answer(request, refused))
 
         ranked = self.rank(request)
-        answer = self._decide(request, ranked)
-        if not self.still_allowed(request, ranked.documents):
+        outcome = self._decide(request, ranked)
+        if not self.still_allowed(request, outcome.documents):
             # A revocation came in while we worked: start over, since a refusal may speak of its documents as well as
             # an answer. Each round needs another revocation, and the deadline bounds them all.
             return self.answer(request)
-        return Outcome(answer, ranked.documents)
+        return outcome
 
-    def _decide(self, request: Request, ranked: Ranked) -> GroundedAnswer:
+    def _decide(self, request: Request, ranked: Ranked) -> Outcome:
+        """What is answered, with every document that had a part in it."""
         usable, decision = self._gate(request, ranked)
         if decision.reason is not None:
-            return self.no_answer(request, decision.reason, decision.gap)
+            return Outcome(self.no_answer(request, decision.reason, decision.gap), ranked.documents)
 
-        packed = self._pack(request, usable, ranked)
+        packed, linked = self._pack(request, usable, ranked)
+        return Outcome(self._from(request, packed, ranked), ranked.documents | linked)
+
+    def _from(self, request: Request, packed: tuple[Evidence, ...], ranked: Ranked) -> GroundedAnswer:
+        """What the packed evidence answers, proven, or why it does not."""
         proposal = self._propose(request, packed, ranked)
         if not proposal.claims:
             return self.no_answer(
@@ -129,13 +136,14 @@ class Story(Ranking):
             stage.detail = {"reason": decision.reason, "features": decision.features, "missing": len(missing)}
         return usable, decision
 
-    def _pack(self, request: Request, usable: Sequence[Candidate], ranked: Ranked) -> tuple[Evidence, ...]:
+    def _pack(
+        self, request: Request, usable: Sequence[Candidate], ranked: Ranked
+    ) -> tuple[tuple[Evidence, ...], frozenset[str]]:
         with request.trace.stage("pack", len(usable)) as stage:
-            packed = evidence.pack(usable, ranked.chunks or {}, request.profile.packing, self.count_tokens)
-            stage.went_out = len(packed.evidence)
-            names = [item.chunk_id for item in packed.evidence]
-            stage.detail = {"tokens": packed.tokens, "packed": names, "dropped": packed.dropped}
-        return packed.evidence
+            gathering = Gathering(self.engine, self.count_tokens, self.allowed)
+            gathered = gathering.gather(request, usable, ranked.chunks or {})
+            stage.went_out, stage.detail = len(gathered.packed.evidence), gathered.detail
+        return gathered.packed.evidence, gathered.documents
 
     def _propose(self, request: Request, packed: tuple[Evidence, ...], ranked: Ranked) -> Proposal:
         analysis = request.analysis

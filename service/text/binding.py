@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 
+from service.text.anchors import find_anchors, is_hard
 from service.text.folding import fold
 
 # Takes up the sentence before it, whatever stands between the two: without it the reader loses the rule.
@@ -24,6 +25,9 @@ _MARKER = re.compile(r"(?:[\s>#*+\-_“\"「『（(]|\d{1,3}[.)、）]|[①-⑳]
 _INTRODUCES = re.compile(r"[:：]\W*$")
 _UNFINISHED = re.compile(r"[,，;；、]\s*$")
 _APART = re.compile(r"\n[\s>]*\n")
+_LONGEST_NAME = 60
+_SAYS = re.compile(r"[。！？!?;；，,|]|[.:：]$")
+_WORDS = re.compile(r"[\u3400-\u9fff]{1,2}|[^\W\d_\u3400-\u9fff]+")
 _ITEM = re.compile(r"\s*(?:[-*+•·]\s|\d{1,3}[.)、）]|[(（]\d{1,3}[)）]|[①-⑳])")
 
 
@@ -38,3 +42,16 @@ def bound(first: str, gap: str, second: str) -> bool:
     if _APART.search(gap) or _ITEM.match(second):
         return False
     return _UNFINISHED.search(first[-8:]) is not None or _CONDITION.match(opening) is not None
+
+
+def names_only(line: str) -> bool:
+    """Whether a line only names something, an error code or an option: what is said of it follows."""
+    marker = _MARKER.match(line)
+    said = line[marker.end() if marker else 0 :].strip()
+    if not said or len(said) > _LONGEST_NAME or _SAYS.search(said):
+        return False
+    names = [anchor for anchor in find_anchors(said) if is_hard(anchor)]
+    if len(names) != 1:
+        return False
+    rest = said[: names[0].start] + " " + said[names[0].end :]
+    return len(_WORDS.findall(rest)) <= 2

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from service.domain.answers import Evidence
 from service.domain.documents import Span
+from service.text.binding import names_only
 from service.text.folding import fold
 from service.text.sentences import sentences
 
@@ -29,6 +30,7 @@ _LIMITS_PREVIOUS = re.compile(
 _INTRODUCES = re.compile(r"[:：]\s*$")
 _DELIMITER_ROW = re.compile(r"\s*\|?\s*:?-{1,}:?\s*(?:\|\s*:?-{1,}:?\s*)*\|?\s*")
 _MAX_INTRODUCED = 8  # list items quoted with the line that introduces them
+_MAX_NAMED = 3  # sentences quoted with the line that names what they are about
 _MAX_SPAN = 700  # code points a quoted piece may grow to; longer ones stop being "the sentence that says so"
 
 
@@ -88,8 +90,9 @@ def windows_of(source: int, evidence: Evidence) -> list[Unit]:
 def _run(units: list[Unit], chosen: int) -> tuple[int, int]:
     """First and last index of the run that must be quoted together with `units[chosen]`.
 
-    Backwards over sentences that lean on the one before; forwards over one that limits or completes the rule,
-    and over what a unit ending in a colon introduces.
+    Backwards over sentences that lean on the one before, and to the line that names what this one is about; forwards
+    over one that limits or completes the rule, over what a unit ending in a colon introduces, and over what is said
+    of a name.
     """
     first = last = chosen
     if units[chosen].row:
@@ -98,6 +101,16 @@ def _run(units: list[Unit], chosen: int) -> tuple[int, int]:
     def fits(a: int, b: int) -> bool:
         return units[b].span.end - units[a].span.start <= _MAX_SPAN
 
+    name = next((p for p in range(chosen, max(-1, chosen - _MAX_NAMED - 1), -1) if _names(units, p)), None)
+    if name is not None and fits(name, last):
+        first = name
+        while (
+            last < min(len(units) - 1, name + _MAX_NAMED)
+            and not _names(units, last + 1)
+            and fits(first, last + 1)
+        ):
+            last += 1
+        return first, last
     while first > 0 and _LEANS_BACK.match(_opening(units[first])) and fits(first - 1, last):
         first -= 1
     while last + 1 < len(units) and fits(first, last + 1):
@@ -106,6 +119,10 @@ def _run(units: list[Unit], chosen: int) -> tuple[int, int]:
             break
         last += 1
     return first, last
+
+
+def _names(units: list[Unit], place: int) -> bool:
+    return names_only(units[place].text)
 
 
 def _joined(units: list[Unit], evidence: Evidence, first: int, last: int) -> Unit:

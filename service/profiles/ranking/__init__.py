@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import tomllib
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from service.errors import InvalidInput, Misconfigured
 
@@ -95,10 +95,30 @@ class Gate(_Part):
     )
 
 
+class Shares(_Part):
+    """How the answerer's window is shared out; the rest is left free."""
+
+    instructions: Share
+    question: Share = Field(description="Question and history; what they leave goes to evidence.")
+    evidence: Share
+    output: Share
+
+    @model_validator(mode="after")
+    def _fit(self) -> Self:
+        if self.instructions + self.question + self.evidence + self.output > 1:
+            raise ValueError("the shares add up to more than 1")
+        return self
+
+
 class Packing(_Part):
-    token_budget: int = Field(ge=64, le=100_000, description="Tokens of evidence handed to the answerer.")
+    window: int = Field(ge=64, le=1_000_000, description="Tokens the answerer reads and writes in all.")
+    shares: Shares
     max_evidence: int = Field(ge=1, le=50, description="Most pieces of evidence.")
     per_document: int = Field(ge=1, le=50, description="Most pieces from one document.")
+    joined: int = Field(ge=0, le=50, description="Leading pieces whose neighbours and links are looked at.")
+    hops: int = Field(ge=0, le=3, description="How far links are followed.")
+    links: int = Field(ge=0, le=20, description="Most pieces that come in by links.")
+    link_coverage: Share = Field(description="Least share of the question that a linked piece says.")
 
 
 class Answering(_Part):

@@ -1,4 +1,4 @@
-"""The gate and the packing: which condition refuses, and that packing never reorders or overfills."""
+"""The gate: which condition refuses."""
 
 from __future__ import annotations
 
@@ -6,15 +6,13 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from service.domain.answers import Candidate, Reason
 from service.domain.documents import Span
 from service.domain.retrieval import FoundChunk
-from service.online.evidence import decide, pack, search_text, with_anchors
+from service.online.evidence import decide, search_text, with_anchors
 from service.online.question import analyse
-from service.profiles.ranking import Gate, GateWeights, Packing
+from service.profiles.ranking import Gate, GateWeights
 
 # sigmoid(0) is one half: with these weights the gate opens at relevance + coverage = 1.
 GATE = Gate(
@@ -26,7 +24,6 @@ GATE = Gate(
     lexical_coverage=0.6,
     semantic_relevance=0.06,
 )
-PACKING = Packing(token_budget=100, max_evidence=3, per_document=2)
 
 
 def chunk(chunk_id: str, text: str = "自动重试三次", document: str = "d", **changes: Any) -> FoundChunk:
@@ -133,69 +130,6 @@ def test_a_question_without_names_keeps_all() -> None:
     assert held("重试几次", chunk("a"), chunk("b", "天气")) == (["a", "b"], [])
 
 
-# ── packing ────────────────────────────────────────────────────────────────────────────────────────────
-
-
-def packed(*chunks: FoundChunk, packing: Packing = PACKING) -> tuple[list[str], dict[str, str]]:
-    done = pack(
-        [candidate(c.chunk_id) for c in chunks],
-        {c.chunk_id: c for c in chunks},
-        packing,
-        lambda text: len(text),
-    )
-    assert [e.source_id for e in done.evidence] == [f"S{n}" for n in range(1, len(done.evidence) + 1)]
-    return [e.chunk_id for e in done.evidence], done.dropped
-
-
-def test_each_limit_drops_with_its_reason() -> None:
-    quota = [chunk(name, "x", "one") for name in "abc"]
-    assert packed(*quota) == (["a", "b"], {"c": "document_quota"})
-    full = [chunk(name, "x", name) for name in "abcd"]
-    assert packed(*full) == (["a", "b", "c"], {"d": "evidence_full"})
-    budget = [chunk("a", "x" * 60, "a"), chunk("b", "x" * 60, "b"), chunk("c", "x" * 20, "c")]
-    assert packed(*budget) == (["a", "c"], {"b": "token_budget"})
-
-
-def test_the_first_piece_always_fits() -> None:
-    assert packed(chunk("a", "x" * 5000, "a"), chunk("b", "x", "b")) == (["a"], {"b": "token_budget"})
-
-
-def test_evidence_is_the_chunk() -> None:
-    found = chunk(
-        "a", "| 3 |", title="手册", heading_path=("一",), search_prefix="| 次数 |", page=4, canonical_url="u"
-    )
-    [made] = pack([candidate("a")], {"a": found}, PACKING, len).evidence
-    for name in (
-        "chunk_id",
-        "document_id",
-        "document_version",
-        "kind",
-        "title",
-        "heading_path",
-        "span",
-        "text",
-    ):
-        assert getattr(made, name) == getattr(found, name)
-    assert (made.page, made.search_prefix, made.canonical_url) == (4, "| 次数 |", "u")
+def test_a_chunk_is_known_by_its_title_headings_and_head() -> None:
+    found = chunk("a", "| 3 |", title="手册", heading_path=("一",), search_prefix="| 次数 |")
     assert search_text(found) == "手册\n一\n| 次数 |\n| 3 |"
-
-
-@given(
-    st.lists(st.tuples(st.sampled_from("xyz"), st.integers(1, 90)), max_size=12),
-    st.integers(64, 200),
-    st.integers(1, 5),
-    st.integers(1, 3),
-)
-def test_packing_keeps_order_and_limits(
-    given_chunks: list[tuple[str, int]], budget: int, most: int, per_document: int
-) -> None:
-    chunks = [chunk(f"c{place:02}", "x" * size, doc) for place, (doc, size) in enumerate(given_chunks)]
-    packing = Packing(token_budget=budget, max_evidence=most, per_document=per_document)
-    kept, dropped = packed(*chunks, packing=packing)
-    assert kept == sorted(kept)
-    assert sorted([*kept, *dropped]) == [c.chunk_id for c in chunks]
-    by_id = {c.chunk_id: c for c in chunks}
-    assert len(kept) <= most
-    assert all(sum(by_id[k].document_id == doc for k in kept) <= per_document for doc in "xyz")
-    # One more token each for the line between head and text.
-    assert len(kept) <= 1 or sum(len(by_id[k].text) + 1 for k in kept) <= budget
