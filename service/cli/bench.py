@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -12,6 +13,7 @@ import click
 
 from service.adapters.redis_cache import NoCache
 from service.cli.experiment import engine_option, throwaway
+from service.cli.serving import served
 from service.cli.shared import (
     as_json,
     asking,
@@ -24,6 +26,8 @@ from service.cli.shared import (
 )
 from service.errors import InvalidInput
 from service.evaluation.bench import PathTimes, time_path
+from service.evaluation.building import Bench, BuildTimes, SwitchTime
+from service.evaluation.readers import Asked
 
 
 @needs("inspect")
@@ -109,30 +113,49 @@ def read_command(sources: tuple[Path, ...], as_json: bool) -> None:
 @bench_command.command("builds")
 @click.argument("source", type=click.Path(exists=True, file_okay=False, path_type=Path))
 @click.option("--documents", default=300, show_default=True, type=click.IntRange(2), help="At most so many.")
+@click.option(
+    "--questions",
+    "question_file",
+    type=click.Path(exists=True, path_type=Path),
+    help='Also build and switch while readers ask these: JSONL with a "query" or "question" in each line.',
+)
+@click.option("--clients", default=2, show_default=True, type=click.IntRange(1, 64), help="Readers who ask.")
 @engine_option
 @as_json
-def builds_command(source: Path, documents: int, engine: str | None, as_json: bool) -> None:
+def builds_command(
+    source: Path,
+    documents: int,
+    question_file: Path | None,
+    clients: int,
+    engine: str | None,
+    as_json: bool,
+) -> None:
     """A build of the texts below SOURCE from nothing, after one in a hundred changed, and after one in a hundred was
-    deleted; the copy, the corpus and its indices are thrown away."""
-    from service.evaluation.building import time_builds
+    deleted, with the switches between them; the copy, the corpus and its indices are thrown away.
 
+    With --questions also what readers of a real `attest serve` notice of a build, a publish and a rollback.
+    """
+    questions = _questions(question_file) if question_file else []
+    asked: list[Asked] = []
     copies = TemporaryDirectory(prefix="attest-bench-")
     with copies as folder, throwaway(engine) as services, progress_bars() as progress:
-        times = time_builds(services.offline, source, Path(folder), documents, progress)
-    full, changed, _ = times
-    ratio = round(full.build_seconds / changed.build_seconds, 1)
+        bench = Bench.of(services.offline, source, Path(folder), documents, progress)
+        builds, switches = bench.alone()
+        if questions:
+            settings = services.settings.model_copy(update={"redis_url": None})
+            with served(settings, clients) as (url, headers):
+                more = bench.asked(url, headers, questions)
+            builds, switches, asked = builds + more[0], switches + more[1], more[2]
+    ratio = round(builds[0].build_seconds / builds[1].build_seconds, 1)
     peak = round(peak_memory_mib())
     if as_json:
-        echo_json({"builds": [asdict(one) for one in times], "ratio": ratio, "peakMiB": peak})
-        return
-    click.echo(
-        f"{'build':<14}{'documents':>10}{'chunks':>8}{'read s':>9}{'build s':>9}{'vectors':>9}{'terms':>8}{'MB':>8}"
-    )
-    for one in times:
-        click.echo(
-            f"{one.what:<14}{one.documents:>10}{one.chunks:>8}{one.read_seconds:>9.1f}{one.build_seconds:>9.1f}"
-            f"{one.vectors_reused:>9}{one.terms_reused:>8}{one.index_bytes / 1e6:>8.1f}"
+        told = {"builds": builds, "switches": switches, "asked": asked}
+        echo_json(
+            {name: [asdict(one) for one in rows] for name, rows in told.items()}
+            | {"ratio": ratio, "peakMiB": peak}
         )
+        return
+    _print_builds(builds, switches, asked)
     click.echo(f"A change of one in a hundred builds {ratio} times as fast as from nothing; peak {peak} MiB.")
 
 
@@ -156,3 +179,30 @@ def _print(times: PathTimes) -> None:
     click.echo(f"  {'whole request':<16}{times.total[0]:>9.1f}{times.total[1]:>9.1f}")
     for name, share in times.shares.items():
         click.echo(f"  {name:<32}{share:>7.1%}")
+
+
+def _print_builds(
+    builds: Sequence[BuildTimes], switches: Sequence[SwitchTime], asked: Sequence[Asked]
+) -> None:
+    heads = ("documents", "chunks", "read s", "build s", "vectors", "terms", "index MB", "archive MB")
+    click.echo(f"{'build':<28}" + "".join(f"{head:>11}" for head in heads))
+    for one in builds:
+        figures = (
+            f"{one.documents}",
+            f"{one.chunks}",
+            f"{one.read_seconds:.1f}",
+            f"{one.build_seconds:.1f}",
+            f"{one.vectors_reused}",
+            f"{one.terms_reused}",
+            f"{one.index_bytes / 1e6:.1f}",
+            f"{one.archive_bytes / 1e6:.1f}",
+        )
+        click.echo(f"{one.what:<28}" + "".join(f"{figure:>11}" for figure in figures))
+    for switch in switches:
+        click.echo(f"{switch.what:<28}{switch.seconds:>8.1f} s")
+    for met in asked:
+        faults = ", ".join(f"{count} {fault}" for fault, count in met.faults.items()) or "no fault"
+        click.echo(
+            f"{met.what:<32}{met.seconds:>7.1f} s{met.requests:>7} requests{met.per_second:>7.2f} a second, "
+            f"p50 {met.p50_ms:.0f} ms, p95 {met.p95_ms:.0f} ms, {faults}"
+        )

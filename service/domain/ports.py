@@ -56,6 +56,10 @@ class Archive(Protocol):
         """Real-time. Keys are (documentId, documentVersion); missing ones are absent from the result."""
         ...
 
+    def size(self) -> int:
+        """Bytes that all documents take, copies included; 0 before the first. May be some seconds old."""
+        ...
+
 
 class Registry(Protocol):
     """The authority on current versions, rights and deletions."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import secrets
 import threading
 import time
 from typing import Any
@@ -44,6 +45,19 @@ def test_a_version_is_archived_once_and_never_changed(engine: Engine) -> None:
     assert engine.archive.put(second) is True
     found = engine.archive.get_many([("doc", "v1"), ("doc", "v2"), ("doc", "v3"), ("other", "v1")])
     assert found == {("doc", "v1"): first, ("doc", "v2"): second}
+
+
+def test_the_archive_tells_what_it_takes(engine: Engine) -> None:
+    assert engine.archive.size() == 0
+    engine.archive.put(document(text="原文。"))
+    small = engine.archive.size()
+    assert 0 < small < 20_000
+    # Nothing that could be packed: by how much it must grow is known then.
+    engine.archive.put(document(version="v2", text=secrets.token_hex(50_000)))
+    until = time.monotonic() + 30  # Elasticsearch counts every ten seconds.
+    while engine.archive.size() <= small + 40_000:
+        assert time.monotonic() < until
+        time.sleep(0.5)
 
 
 def test_links_and_ids_of_blocks_are_archived_and_a_block_has_none_of_an_earlier_release(

@@ -38,3 +38,11 @@ class ElasticArchive:
         ids = {key: key_id(*key) for key in keys if all(map(storable, key))}
         found = get_records(self._system, "archive", list(ids.values()), batch=_BATCH)
         return {key: archived_from_record(found[id_].source) for key, id_ in ids.items() if id_ in found}
+
+    def size(self) -> int:
+        index = self._system.name("archive")
+        with translated("measuring the archive"):
+            client = self._system.client.options(ignore_status=404)
+            client.indices.flush(index=index)  # What is in the log only is not counted.
+            stats = client.indices.stats(index=index, metric="store")
+        return int(stats["_all"]["total"]["store"]["size_in_bytes"]) if "_all" in stats else 0

@@ -37,3 +37,8 @@ class EmbeddedArchive:
                     if row is not None:
                         found[key] = archived_from_record(json.loads(row[0]))
         return found
+
+    def size(self) -> int:
+        with self._stores.reading() as connection:
+            row = connection.execute("SELECT SUM(LENGTH(CAST(record AS BLOB))) FROM document").fetchone()
+        return int(row[0] or 0)
