@@ -32,6 +32,7 @@ _COMMANDS = {
     "inspect": "ask",
     "eval": "evaluate",
     "compare": "compare",
+    "tune": "tune",
     "experiment": "experiment",
     "bench": "bench",
     "serve": "serve",

@@ -96,11 +96,11 @@ def _judge(
 ) -> CaseResult:
     said = fold(answer.answer or "")
     cited = stages["answered"]
-    right = [any(_accepted(claim, place) for claim in case.required_claims) for place in cited]
+    right = [any(accepted(claim, place) for claim in case.required_claims) for place in cited]
     met = [
         answer.status == "answered"
         and all(fold(term) in said for term in claim.required_terms)
-        and any(_accepted(claim, place) for place in cited)
+        and any(accepted(claim, place) for place in cited)
         for claim in case.required_claims
     ]
     return CaseResult(
@@ -126,10 +126,11 @@ def _documents(ids: Iterable[str]) -> tuple[str, ...]:
 
 
 def _first(claim: RequiredClaim, order: Sequence[Place]) -> int | None:
-    return next((rank for rank, place in enumerate(order, 1) if _accepted(claim, place)), None)
+    return next((rank for rank, place in enumerate(order, 1) if accepted(claim, place)), None)
 
 
-def _accepted(claim: RequiredClaim, place: Place) -> bool:
+def accepted(claim: RequiredClaim, place: Place) -> bool:
+    """Whether the claim may be cited from there."""
     return (
         place.document_id in claim.accepted_document_ids
         or place.chunk_id in claim.accepted_chunk_ids

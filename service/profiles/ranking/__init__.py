@@ -81,6 +81,14 @@ class GateWeights(_Part):
     coverage: float = Field(description="Weight of the share of question terms the best candidate holds.")
 
 
+class GateCurve(_Part):
+    """What was seen when the gate was fitted: at each share of answerable questions that pass, the share of those that
+    must be refused which pass with them. Read by people who want another limit, and by nothing else."""
+
+    answered: list[Share]
+    let_through: list[Share]
+
+
 class Gate(_Part):
     """Evidence is enough when the model of the languages at hand gives at least `threshold`.
 
@@ -89,6 +97,7 @@ class Gate(_Part):
 
     languages: dict[str, GateWeights]
     threshold: Share = Field(description="Least probability that lets an answer out.")
+    curves: dict[str, GateCurve] = Field(default_factory=dict, description="Of the languages that were fitted.")
     lexical_coverage: Share = Field(description="Least coverage when there is no kNN leg (degraded).")
     semantic_relevance: float = Field(
         description="Least cosine above its baseline without a BM25 leg (degraded)."
@@ -136,6 +145,14 @@ class Answering(_Part):
     )
 
 
+class Change(_Part):
+    """One version of the profile: what is different from the one before, and why."""
+
+    version: int = Field(ge=1)
+    on: str
+    what: str
+
+
 class RankingProfile(_Part):
     name: str
     version: int = Field(ge=1)
@@ -146,6 +163,7 @@ class RankingProfile(_Part):
     gate: Gate
     packing: Packing
     answering: Answering
+    changes: list[Change] = Field(default_factory=list)
 
     @property
     def identity(self) -> str:
