@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,16 +14,26 @@ from tokenizers import Encoding
 
 from service.errors import Misconfigured
 from service.onnx.manifest import CROSS_ENCODER, load_manifest
-from service.onnx.session import open_session, open_tokenizer, pad_id
+from service.onnx.session import open_session, open_tokenizer
+from service.onnx.windows import Span, plan
 
-_BATCH_PAIRS = 8
-_OVERLAP = 0.25  # share of a window that the next one repeats, so that no sentence is only ever seen cut
+_INPUTS = ("input_ids", "attention_mask", "token_type_ids")
+_TYPES = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}
+_HEAD = 0.5  # most of a window that title and headings may take; the text itself is what is judged
+
+
+@dataclass(frozen=True, slots=True)
+class Passage:
+    """`head` (title, headings, a table's header) is read with every window of `text`."""
+
+    head: str
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
 class PairScore:
-    """`score` is the best window's (minus infinity when none is a number). `truncated`: part of the question was
-    cut; the passage never is, it is read in `windows`. `timed_out`: not all windows were scored in time."""
+    """`score` is the best window's; NaN where no window gave a number. `truncated`: part of the question, the head
+    or the text was not read. `timed_out`: not all windows were scored in time."""
 
     score: float
     windows: int
@@ -40,83 +50,129 @@ class OnnxCrossEncoder:
 
     def __init__(self, folder: Path, threads: int = 2) -> None:
         self._manifest = load_manifest(folder, CROSS_ENCODER)
-        self._session = open_session(self._manifest.model, threads)
-        self._tokenizer = open_tokenizer(self._manifest.tokenizer)
-        self._pad = pad_id(self._tokenizer)
-        self._inputs = {value.name for value in self._session.get_inputs()}
-        self._output = self._session.get_outputs()[0].name
-        strange = self._inputs - {"input_ids", "attention_mask", "token_type_ids"}
-        if strange or "input_ids" not in self._inputs:
+        try:
+            self._session = open_session(self._manifest.model, threads)
+            self._tokenizer = open_tokenizer(self._manifest.tokenizer)
+        except Exception as error:  # Both libraries raise what they like for a file they cannot read.
             raise Misconfigured(
-                f"{self.identity}: the graph has inputs {sorted(self._inputs)}; not a cross-encoder."
-            )
+                f"{self.identity}: model.onnx or tokenizer.json cannot be read: {error}"
+            ) from None
+        self._inputs = {value.name: _TYPES.get(value.type) for value in self._session.get_inputs()}
+        names = [value.name for value in self._session.get_outputs()]
+        self._output = "logits" if "logits" in names else names[0]
+        self._try()
 
     @property
     def identity(self) -> str:
         return self._manifest.identity
 
-    def score(self, query: str, passages: Sequence[str], deadline: float | None = None) -> list[PairScore]:
-        """A score per passage, in the given order. `deadline` is a `time.monotonic` value in seconds; it is
-        looked at between batches."""
-        question, truncated = self._question(query)
-        pairs = [(place, pair) for place, text in enumerate(passages) for pair in self._pairs(question, text)]
-        # Longest last: neighbours of one length waste no padding.
-        pairs.sort(key=lambda item: len(item[1].ids))
-        best = [-math.inf] * len(passages)
-        done = [0] * len(passages)
-        total = [0] * len(passages)
-        for place, _ in pairs:
-            total[place] += 1
-        for start in range(0, len(pairs), _BATCH_PAIRS):
-            if deadline is not None and time.monotonic() >= deadline:
-                break
-            batch = pairs[start : start + _BATCH_PAIRS]
-            for (place, _), score in zip(batch, self._run([pair for _, pair in batch]), strict=True):
-                done[place] += 1
-                best[place] = max(best[place], score) if not math.isnan(score) else best[place]
-        return [PairScore(best[p], total[p], truncated, done[p] < total[p]) for p in range(len(passages))]
+    def score(
+        self,
+        query: str,
+        passages: Sequence[Passage],
+        deadline: float | None = None,
+        terms: Collection[str] = (),
+    ) -> list[PairScore]:
+        """A score per passage, in the given order. `terms`, the question's analysed ones, decide which windows of
+        a very long passage are read. `deadline` is a `time.monotonic` value, looked at before each window."""
+        question, cut = self._question(query)
+        return [self._score(question, cut, passage, deadline, terms) for passage in passages]
+
+    def _score(
+        self, question: str, cut: bool, passage: Passage, deadline: float | None, terms: Collection[str]
+    ) -> PairScore:
+        if _late(deadline):  # Windows are not even cut then: that takes time as well.
+            return PairScore(math.nan, 0, cut, timed_out=True)
+        pairs, complete = self._pairs(question, passage, terms)
+        best = math.nan
+        # One by one. Dynamic int8 takes its scale from the whole batch: in one with others a pair's score would tell
+        # of theirs, and hang on the order. On a CPU a batch is no faster.
+        for pair in pairs:
+            if _late(deadline):
+                return PairScore(best, len(pairs), cut or not complete, timed_out=True)
+            score = self._run(pair)
+            if math.isfinite(score) and not best >= score:
+                best = score
+        return PairScore(best, len(pairs), cut or not complete)
 
     def _question(self, query: str) -> tuple[str, bool]:
-        """The question, cut to half the model's room when it is longer; then there is always room to read."""
+        """The question, cut only when it takes more than half of the model's room."""
         encoded = self._tokenizer.encode(query, add_special_tokens=False)
         room = self._manifest.max_tokens // 2
         if len(encoded.ids) <= room:
             return query, False
         return query[: encoded.offsets[room - 1][1]], True
 
-    def _pairs(self, question: str, passage: str) -> list[Encoding]:
-        """The pair, or one pair a window of the passage, each within `max_tokens`, specials included."""
-        whole = self._tokenizer.encode(question, passage)
-        if len(whole.ids) <= self._manifest.max_tokens:
-            return [whole]
-        encoded = self._tokenizer.encode(passage, add_special_tokens=False)
-        room = self._manifest.max_tokens - (len(whole.ids) - len(encoded.ids))
-        step = max(1, int(room * (1 - _OVERLAP)))
-        windows = []
-        for start in range(0, len(encoded.ids), step):
-            spans = encoded.offsets[start : start + room]
-            windows.append(self._tokenizer.encode(question, passage[spans[0][0] : spans[-1][1]]))
-            if start + room >= len(encoded.ids):
-                break
-        return windows
+    def _pairs(self, question: str, passage: Passage, terms: Collection[str]) -> tuple[list[Encoding], bool]:
+        """The pairs to be scored, and whether all of head and text is in them."""
+        taken = len(self._tokenizer.encode(question, "").ids)
+        room = min(self._manifest.window_tokens, self._manifest.max_tokens - taken)
+        head, complete = self._head(passage.head, int(room * _HEAD))
+        left = room - self._length(f"{head}\n" if head else "")
+        offsets = self._tokenizer.encode(passage.text, add_special_tokens=False).offsets
+        planned = plan(passage.text, offsets, left, self._manifest.windows, terms)
+        pairs = []
+        for span in planned.spans or ((0, len(passage.text)),):
+            pair, whole = self._fitted(question, head, passage.text, span, taken + room)
+            pairs.append(pair)
+            complete = complete and whole
+        return pairs, complete and planned.complete
 
-    def _run(self, pairs: Sequence[Encoding]) -> list[float]:
-        # A window's text may tokenize to a token more than it was cut from; the limit holds all the same.
-        limit = self._manifest.max_tokens
-        longest = min(limit, max(len(pair.ids) for pair in pairs))
-        feed = {
-            name: np.full((len(pairs), longest), self._pad if name == "input_ids" else 0, dtype=np.int64)
-            for name in self._inputs
-        }
-        for row, pair in enumerate(pairs):
-            values = {
-                "input_ids": pair.ids,
-                "attention_mask": pair.attention_mask,
-                "token_type_ids": pair.type_ids,
-            }
-            for name in self._inputs:
-                kept = values[name][:longest]
-                feed[name][row, : len(kept)] = kept
+    def _head(self, head: str, room: int) -> tuple[str, bool]:
+        offsets = self._tokenizer.encode(head, add_special_tokens=False).offsets
+        if len(offsets) <= room:
+            return head, True
+        return head[: offsets[room - 1][1]], False
+
+    def _fitted(self, question: str, head: str, text: str, span: Span, limit: int) -> tuple[Encoding, bool]:
+        """The pair of one window. A window's text may tokenize to a few tokens more than it was cut from, since what
+        stood around it decided too; then it ends earlier."""
+        start, end = span
+        whole = True
+        while True:
+            read = text[start:end]
+            pair = self._tokenizer.encode(question, f"{head}\n{read}" if head else read)
+            if len(pair.ids) <= limit or end - start <= 1:
+                return pair, whole
+            end = max(start + 1, end - (len(pair.ids) - limit))
+            whole = False
+
+    def _length(self, text: str) -> int:
+        return len(self._tokenizer.encode(text, add_special_tokens=False).ids)
+
+    def _run(self, pair: Encoding) -> float:
+        flat = self._logits(pair).reshape(-1)
+        # A model that was trained to choose between "no" and "yes" says how much more it believes in yes.
+        return float(flat[1] - flat[0]) if len(flat) == 2 else float(flat[0])
+
+    def _logits(self, pair: Encoding) -> NDArray[np.float32]:
+        values = dict(zip(_INPUTS, (pair.ids, pair.attention_mask, pair.type_ids), strict=True))
+        feed = {name: np.asarray([values[name]], dtype=kind) for name, kind in self._inputs.items()}
         logits: NDArray[np.float32] = self._session.run([self._output], feed)[0]
-        flat = logits.reshape(len(pairs), -1)
-        return [float(row[1] - row[0]) if len(row) == 2 else float(row[0]) for row in flat]
+        return logits
+
+    def _try(self) -> None:
+        """One pair at the start: what does not run at all should not first be seen by a question."""
+        strange = set(self._inputs) - set(_INPUTS)
+        if strange or "input_ids" not in self._inputs or None in self._inputs.values():
+            raise Misconfigured(
+                f"{self.identity}: the graph has the inputs {', '.join(sorted(self._inputs))}; a cross-encoder has "
+                "input_ids, attention_mask and perhaps token_type_ids, whole numbers. Export it as a sequence "
+                "classifier (docs/rerankers.md)."
+            )
+        try:
+            logits = self._logits(self._tokenizer.encode("问 question", "答 answer"))
+        except Exception as error:  # Whatever onnxruntime raises for a graph that does not fit its tokenizer.
+            raise Misconfigured(
+                f"{self.identity}: the graph does not run on what its tokenizer gives (another model's tokenizer, or "
+                f"a fixed batch or length): {error}"
+            ) from None
+        if logits.size not in (1, 2) or logits.shape[0] != 1:
+            raise Misconfigured(
+                f"{self.identity}: {self._output} of one pair has the shape {logits.shape}; a cross-encoder gives one "
+                "logit, or two (no, yes)."
+            )
+
+
+def _late(deadline: float | None) -> bool:
+    return deadline is not None and time.monotonic() >= deadline

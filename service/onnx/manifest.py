@@ -6,12 +6,20 @@ import hashlib
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from service.errors import AttestError
 
 EMBEDDER, CROSS_ENCODER = "embedder", "cross-encoder"
+WINDOW_TOKENS, WINDOWS = 128, 4  # of a cross-encoder that does not say
+_LEAST_TOKENS = 16
+_MOST_WINDOWS = 64
+# What a cross-encoder's manifest may say: a misspelt name would else be a silent default.
+_CROSS_ENCODER_KEYS = frozenset(
+    "name version kind licence contract description max_tokens window_tokens windows files".split()
+)
 
 
 class ManifestError(AttestError):
@@ -21,7 +29,8 @@ class ManifestError(AttestError):
 @dataclass(frozen=True, slots=True)
 class ModelManifest:
     """What a model folder says of itself. `files` maps a file name to its sha256; `dimension` is 0 for a
-    cross-encoder; the prefixes are put before a text by the embedder."""
+    cross-encoder; the prefixes are put before a text by the embedder. A cross-encoder reads a passage in at most
+    `windows` windows of `window_tokens`, title and headings included."""
 
     name: str
     version: str
@@ -33,6 +42,8 @@ class ModelManifest:
     dimension: int = 0
     query_prefix: str = ""
     passage_prefix: str = ""
+    window_tokens: int = WINDOW_TOKENS
+    windows: int = WINDOWS
 
     @property
     def identity(self) -> str:
@@ -56,7 +67,7 @@ def load_manifest(folder: Path, kind: str) -> ModelManifest:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ManifestError(f"{folder.name}/manifest.toml cannot be read: {error}") from None
-    problems = [*_field_problems(folder, data, kind), *_file_problems(folder, data)]
+    problems = [*field_problems(folder, data, kind), *file_problems(folder, data)]
     if problems:
         raise ManifestError(f"Model folder {folder.name!r}: " + "; ".join(problems))
     return ModelManifest(
@@ -70,10 +81,13 @@ def load_manifest(folder: Path, kind: str) -> ModelManifest:
         dimension=data.get("dimension", 0),
         query_prefix=data.get("query_prefix", ""),
         passage_prefix=data.get("passage_prefix", ""),
+        window_tokens=data.get("window_tokens", WINDOW_TOKENS),
+        windows=data.get("windows", WINDOWS),
     )
 
 
-def _field_problems(folder: Path, data: Mapping[str, Any], kind: str) -> list[str]:
+def field_problems(folder: Path, data: Mapping[str, Any], kind: str) -> list[str]:
+    """What the manifest says wrongly, without a look at the files."""
     problems = [
         f"`{key}` must be a non-empty string"
         for key in ("name", "version", "licence")
@@ -83,8 +97,8 @@ def _field_problems(folder: Path, data: Mapping[str, Any], kind: str) -> list[st
         problems.append(f"`name` is {data.get('name')!r}, but the folder is called {folder.name!r}")
     if data.get("kind") != kind:
         problems.append(f"`kind` is {data.get('kind')!r}, expected {kind!r}")
-    if type(data.get("max_tokens")) is not int or data["max_tokens"] < 16:
-        problems.append("`max_tokens` must be a whole number of at least 16")
+    if type(data.get("max_tokens")) is not int or data["max_tokens"] < _LEAST_TOKENS:
+        problems.append(f"`max_tokens` must be a whole number of at least {_LEAST_TOKENS}")
     if kind == EMBEDDER and (type(data.get("dimension")) is not int or data["dimension"] < 1):
         problems.append("`dimension` must be a positive whole number")
     problems += [
@@ -92,21 +106,42 @@ def _field_problems(folder: Path, data: Mapping[str, Any], kind: str) -> list[st
         for key in ("query_prefix", "passage_prefix")
         if not isinstance(data.get(key, ""), str)
     ]
+    return [*problems, *_window_problems(data)] if kind == CROSS_ENCODER else problems
+
+
+def _window_problems(data: Mapping[str, Any]) -> list[str]:
+    problems = []
+    for key, least, most in (
+        ("window_tokens", _LEAST_TOKENS, data.get("max_tokens")),
+        ("windows", 1, _MOST_WINDOWS),
+    ):
+        value = data.get(key, least)
+        if type(value) is not int or value < least or (type(most) is int and value > most):
+            problems.append(f"`{key}` must be a whole number from {least} to {most}, it is {value!r}")
+    for key in sorted(set(data) - _CROSS_ENCODER_KEYS):
+        near = get_close_matches(key, _CROSS_ENCODER_KEYS, 1)
+        problems.append(f"`{key}` means nothing here" + (f"; do you mean `{near[0]}`?" if near else ""))
     return problems
 
 
-def _file_problems(folder: Path, data: Mapping[str, Any]) -> list[str]:
-    """The sha256 guards against a half-copied or exchanged file: its vectors would look right and be wrong."""
+def file_problems(folder: Path, data: Mapping[str, Any], *, hashes: bool = True) -> list[str]:
+    """The sha256 guards against a half-copied or exchanged file: its vectors would look right and be wrong. Without
+    `hashes` only whether the files are there is looked at: a large model takes a second to hash."""
     files = data.get("files")
     if not isinstance(files, dict) or not {"model.onnx", "tokenizer.json"} <= set(files):
-        return ["`[files]` must give the sha256 of model.onnx and tokenizer.json"]
-    problems = []
+        return ["`[files]` must give the sha256 of model.onnx and tokenizer.json (sha256sum FILE)"]
+    problems = [
+        # Weights beside the graph, as exporters of large models leave them.
+        f"{path.name} stands in the folder, but not under `[files]`"
+        for path in sorted(folder.glob("model.onnx?*"))
+        if path.name not in files
+    ]
     for name, expected in files.items():
         path = folder / name
         if Path(name).name != name or not path.is_file():
             problems.append(f"{name} is missing")
-        elif file_sha256(path) != expected:
-            problems.append(f"{name} does not have the sha256 the manifest gives")
+        elif hashes and (found := file_sha256(path)) != expected:
+            problems.append(f"{name} does not have the sha256 the manifest gives; it has {found}")
     return problems
 
 

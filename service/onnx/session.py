@@ -30,12 +30,3 @@ def open_tokenizer(path: Path) -> Tokenizer:
     tokenizer.no_truncation()
     tokenizer.no_padding()
     return tokenizer
-
-
-def pad_id(tokenizer: Tokenizer) -> int:
-    """The id that fills up a batch; the attention mask hides it, so any id would do where none is named."""
-    for token in ("<pad>", "[PAD]"):
-        found = tokenizer.token_to_id(token)
-        if found is not None:
-            return int(found)
-    return 0

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from service.online.rerank.contract import RerankRequest, RerankScore
-from service.onnx.cross_encoder import OnnxCrossEncoder
+from service.online.rerank.contract import RerankCandidate, RerankRequest, RerankScore
+from service.onnx.cross_encoder import OnnxCrossEncoder, Passage
 
 
 class CrossEncoderReranker:
-    """Scores (question, heading + text) pairs; long texts in windows, the best window counts."""
+    """Scores (question, title + headings + text) pairs; long texts in windows, the best window counts."""
 
     def __init__(self, folder: Path, threads: int) -> None:
         self._model = OnnxCrossEncoder(folder, threads=threads)
@@ -20,13 +20,16 @@ class CrossEncoderReranker:
         return self._model.identity
 
     def rerank(self, request: RerankRequest, deadline: float) -> Sequence[RerankScore]:
-        passages = [
-            "\n".join(part for part in (" > ".join(c.heading_path), c.prefix, c.text) if part)
-            for c in request.candidates
-        ]
-        scores = self._model.score(request.question, passages, deadline)
+        passages = [Passage(_head(candidate), candidate.text) for candidate in request.candidates]
+        scores = self._model.score(request.question, passages, deadline, request.terms)
         return [
             RerankScore(candidate.chunk_id, score.score, {"logit": score.score}, score.truncated)
             for candidate, score in zip(request.candidates, scores, strict=True)
             if not score.timed_out
         ]
+
+
+def _head(candidate: RerankCandidate) -> str:
+    """Title and headings, each once, and what stands above a table's rows."""
+    path = " > ".join(filter(None, dict.fromkeys((candidate.title, *candidate.heading_path))))
+    return "\n".join(filter(None, (path, candidate.prefix)))

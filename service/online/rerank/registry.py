@@ -17,6 +17,7 @@ from typing import Any
 
 from service.errors import Misconfigured
 from service.online.rerank.contract import CONTRACT, Reranker
+from service.onnx.manifest import CROSS_ENCODER, field_problems, file_problems
 
 KINDS = ("rules", "cross-encoder")
 CrossEncoderLoader = Callable[[Path], Reranker]
@@ -51,7 +52,7 @@ def read_catalogue(root: Path) -> Catalogue:
     ):
         manifest = folder / "manifest.toml"
         if not manifest.is_file():
-            faults[folder.name] = ("manifest.toml is missing",)
+            faults[folder.name] = ("manifest.toml is missing; docs/rerankers.md shows one",)
             continue
         try:
             data = tomllib.loads(manifest.read_text(encoding="utf-8"))
@@ -84,7 +85,9 @@ def _problems(folder: Path, data: Mapping[str, Any]) -> tuple[str, ...]:
         entry = data.get("entry")
         if not isinstance(entry, str) or Path(entry).name != entry or not (folder / entry).is_file():
             problems.append("`entry` must name a Python file in the folder")
-    return tuple(problems)
+    if data.get("kind") == CROSS_ENCODER:
+        problems += [*field_problems(folder, data, CROSS_ENCODER), *file_problems(folder, data, hashes=False)]
+    return tuple(dict.fromkeys(problems))
 
 
 def load_reranker(
