@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from dataclasses import asdict
 from pathlib import Path
 
 import click
 
+from service.bootstrap import Services
 from service.cli.shared import as_json, echo_json, needs, progress_bars, services
-from service.evaluation import stored
-from service.evaluation.cases import load_case_set
+from service.evaluation import perturbing, stored
+from service.evaluation.cases import Case, load_case_set
 from service.evaluation.runs import ANSWER_MEASURES, Figures, figures, run
+from service.profiles.ranking import load_profile
 
 # Printed of each stage; --json and --store have all of them.
 _SHOWN = ("recall@1", "recall@5", "recall@10", "recall@50", "mrr@10", "ndcg@10", "passageMrr@10")
@@ -35,6 +38,7 @@ _SHOWN = ("recall@1", "recall@5", "recall@10", "recall@50", "mrr@10", "ndcg@10",
 @click.option(
     "--store", type=click.Path(path_type=Path), help="Keep the run as a JSON file, for `attest compare`."
 )
+@click.option("--perturb", is_flag=True, help="Print how little changes of numbers and wording move instead.")
 @click.option("--show-misses", is_flag=True, help="Print the cases whose answer falls short.")
 @as_json
 def eval_command(
@@ -43,6 +47,7 @@ def eval_command(
     limit: int | None,
     profile: str | None,
     store: Path | None,
+    perturb: bool,
     show_misses: bool,
     as_json: bool,
 ) -> None:
@@ -50,8 +55,18 @@ def eval_command(
 
     Figures carry 95 % bootstrap intervals. A refused question packs and answers nothing, so it counts as not found
     there. Nothing is read from the cache.
+
+    With --perturb every case is asked again with weights ± 10 %, another k of the fusion, a polite beginning, a typo
+    and turned words: how far the first ten agree, and which answers flip.
     """
+    if perturb and (store or show_misses):
+        raise click.UsageError(
+            "--perturb keeps no run and shows no misses; leave out --store and --show-misses."
+        )
     case_set, opened, began = load_case_set(case_file), services(), time.perf_counter()
+    if perturb:
+        _perturbed(opened, corpus, case_set.cases[:limit], profile, as_json)
+        return
     with progress_bars() as progress:
         results = run(opened.online, corpus, case_set.cases[:limit], profile, progress)
     if store:
@@ -78,6 +93,24 @@ def eval_command(
         return
     for name, bucket in found.items():
         _print(name, bucket)
+
+
+def _perturbed(
+    opened: Services, corpus: str, cases: Sequence[Case], profile: str | None, as_json: bool
+) -> None:
+    named = load_profile(profile or opened.settings.profile)
+    with progress_bars() as progress:
+        found = perturbing.perturb(opened.online, corpus, cases, named, progress)
+    if as_json:
+        echo_json({"corpus": corpus, "profile": named.identity, "changes": [asdict(one) for one in found]})
+        return
+    for one in found:
+        low, high = one.bounds
+        click.echo(
+            f"{one.kind:<15} {one.cases} asked  overlap of the first ten {one.overlap:.3f} [{low:.3f}, {high:.3f}]  "
+            f"same first {one.same_first:.3f}  jumped {one.jumped}  answers lost {one.lost}, gained {one.gained}, "
+            f"cite elsewhere {one.other}"
+        )
 
 
 def _print(name: str, bucket: Figures) -> None:
