@@ -59,11 +59,31 @@ class Citation:
 
 
 @dataclass(frozen=True, slots=True)
+class Input:
+    """A value that went into a calculation: as written, at `span` of the archived version that the claim's citation of
+    the same place cites. `observed_at` is when that version was read; a later one may say otherwise."""
+
+    text: str
+    span: Span
+    observed_at: str
+
+
+@dataclass(frozen=True, slots=True)
+class Derivation:
+    """How a derived claim came about: enough to calculate it again. `unit` is the one asked for, or ""."""
+
+    rule: Literal["sum", "difference", "product", "ratio", "days", "conversion"]
+    unit: str
+    inputs: tuple[Input, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Claim:
     text: str
     kind: Literal["extracted", "generated", "derived"]
     citations: tuple[Citation, ...]
     rule: str | None = None
+    derivation: Derivation | None = None
 
 
 @dataclass(frozen=True, slots=True)

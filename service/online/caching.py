@@ -19,7 +19,7 @@ from service.domain.answers import Outcome, SearchResult
 from service.domain.generations import Generation
 from service.domain.rights import RightsInUse, Scope
 
-SCHEMA = 2  # raise when the shape of a cached value changes
+SCHEMA = 3  # raise when the shape of a cached value changes
 
 _REMEMBERED = 256  # lists of rights in use kept by a process
 

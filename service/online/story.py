@@ -2,7 +2,7 @@
 
     rank:    legs → relevance floor → fusion → rights → collapse → cosines → rerank      (`ranking.py`)
     gather:  choose → join neighbours → follow links → S1..Sn      (`gathering.py`)
-    answer:  rules → rank → gate → gather → propose → conflict → verify → rights again, or start over
+    answer:  rules → rank → gate → gather → derive, propose → conflict → verify → rights again, or start over
 
 Each step is a room of its own and knows nothing of the others; only these three files know their order.
 `entry.py` stands before them: it pins the generation, looks into the cache and keeps the trace.
@@ -16,12 +16,14 @@ from dataclasses import dataclass, replace
 from service.domain.answers import Candidate, Evidence, Gap, GroundedAnswer, Outcome, Reason
 from service.online import evidence
 from service.online.answering import conflict as conflicts
+from service.online.answering.derived import derive
 from service.online.answering.extractive import AnswerRequest, Proposal
 from service.online.citations.verify import Verdict, verify
 from service.online.gathering import Gathering
 from service.online.question import forbidden
 from service.online.ranking import Ranked, Ranking, Request, snapshot
 from service.profiles.rules import compile_rules
+from service.text.derivations import asked_derivation
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +58,10 @@ class Story(Ranking):
 
     def _from(self, request: Request, packed: tuple[Evidence, ...], ranked: Ranked) -> GroundedAnswer:
         """What the packed evidence answers, proven, or why it does not."""
-        proposal = self._propose(request, packed, ranked)
+        derived = self._derive(request, packed)
+        if isinstance(derived, Gap):
+            return self.no_answer(request, Reason.EVIDENCE_BELOW_THRESHOLD, derived)
+        proposal = derived or self._propose(request, packed, ranked)
         if not proposal.claims:
             return self.no_answer(
                 request, Reason.EVIDENCE_BELOW_THRESHOLD, evidence.nothing_quotable(request.analysis.terms)
@@ -144,6 +149,20 @@ class Story(Ranking):
             gathered = gathering.gather(request, usable, ranked.chunks or {})
             stage.went_out, stage.detail = len(gathered.packed.evidence), gathered.detail
         return gathered.packed.evidence, gathered.documents
+
+    def _derive(self, request: Request, packed: tuple[Evidence, ...]) -> Proposal | Gap | None:
+        """The calculation that the question asks for, or what it lacks; None where it asks for none."""
+        calculation = asked_derivation(request.analysis.text)
+        if calculation is None:
+            return None
+        with request.trace.stage("derive", len(packed)) as stage:
+            keys = sorted({(item.document_id, item.document_version) for item in packed})
+            archive = self.engine.archive.get_many(keys)
+            observed = {key: document.archived_at for key, document in archive.items()}
+            derived = derive(calculation, packed, observed)
+            stage.went_out = len(derived.claims) if isinstance(derived, Proposal) else 0
+            stage.detail = {"rule": calculation.rule, "sides": len(calculation.sides)}
+        return derived
 
     def _propose(self, request: Request, packed: tuple[Evidence, ...], ranked: Ranked) -> Proposal:
         analysis = request.analysis

@@ -131,10 +131,19 @@ class CitationOut(Out):
     page: int | None
 
 
+class InputOut(Out):
+    text: str
+    citation: int
+    start_offset: int
+    end_offset: int
+    observed_at: str
+
+
 class ClaimOut(Out):
     text: str
     kind: Literal["extracted", "generated", "derived"]
     rule: str | None
+    inputs: list[InputOut]
     citations: list[CitationOut]
 
 

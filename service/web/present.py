@@ -135,8 +135,18 @@ def _claim(claim: Claim) -> dict[str, Any]:
         "text": claim.text,
         "kind": claim.kind,
         "rule": claim.rule,
+        "inputs": _inputs(claim),
         "citations": [_citation(citation) for citation in claim.citations],
     }
+
+
+def _inputs(claim: Claim) -> list[dict[str, Any]]:
+    """The values of a derived claim, each with the place of its citation in the claim's list."""
+    given = claim.derivation.inputs if claim.derivation else ()
+    return [
+        {"text": one.text, "citation": place, **_span(one.span), "observedAt": one.observed_at}
+        for place, one in enumerate(given)
+    ]
 
 
 def _citation(citation: Citation) -> dict[str, Any]:

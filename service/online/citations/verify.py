@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from service.domain.answers import Citation, Claim, ClaimFault, Evidence
 from service.domain.documents import ArchivedDocument
+from service.text.arithmetic import recalculated
 from service.text.spans import slice_matches
 from service.text.support import Fault, fault_of
 
@@ -56,6 +57,8 @@ def _check(
         fault = _citation_fault(citation, source, archive)
         if fault:
             return ClaimFault.UNSUPPORTED_CLAIM, fault
+    if claim.kind == "derived":
+        return _derived_fault(claim)
     quotes = [citation.quote for citation in claim.citations]
     if claim.kind == "extracted":
         # Verbatim by contract: then numbers, identifiers and polarity are the source's own.
@@ -78,6 +81,28 @@ def _citation_fault(citation: Citation, source: Evidence, archive: ArchiveView) 
     if citation.span.of(text) != citation.quote:
         return "quote differs from the archived span"
     return ""
+
+
+def _derived_fault(claim: Claim) -> tuple[ClaimFault, str] | None:
+    """Whether the calculation, done anew from the quotes, says what the claim says; nothing of it is believed."""
+    derivation = claim.derivation
+    if derivation is None or claim.rule != derivation.rule:
+        return ClaimFault.UNSUPPORTED_CLAIM, "derived without a rule"
+    if len(derivation.inputs) != len(claim.citations):
+        return ClaimFault.UNSUPPORTED_CLAIM, "an input without its citation"
+    places = [
+        (citation.quote, one.span.start - citation.span.start, one.span.end - citation.span.start)
+        for one, citation in zip(derivation.inputs, claim.citations, strict=True)
+    ]
+    if any(
+        quote[max(0, start) : end] != one.text
+        for one, (quote, start, end) in zip(derivation.inputs, places, strict=True)
+    ):
+        return ClaimFault.UNSUPPORTED_NUMBER, "an input is not at its place"
+    result = recalculated(derivation.rule, places, derivation.unit)
+    if result is None or isinstance(result, str) or result.text != claim.text:
+        return ClaimFault.UNSUPPORTED_NUMBER, "the calculation gives another result"
+    return None
 
 
 def _support_fault(text: str, quotes: Sequence[str]) -> tuple[ClaimFault, str] | None:

@@ -143,7 +143,7 @@ def test_what_was_added_can_be_taken_away(a: Decimal, b: Decimal, unit: str) -> 
     back = calculate(
         "difference",
         [_measure(Decimal(total.value.numerator) / total.value.denominator, unit), _measure(b, unit)],
-    )  # noqa: E501
+    )
     assert isinstance(back, Result)
     assert back.value == Fraction(a)
 
