@@ -12,17 +12,20 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from pathlib import Path
 
+from service.adapters.file_conversations import FileConversations
 from service.adapters.rate_limit import LocalLimiter, NoLimiter, Rate
 from service.adapters.redis_cache import NoCache, RedisCache
+from service.adapters.redis_conversations import RedisConversations
 from service.adapters.redis_limiter import RedisLimiter
 from service.adapters.sealed_cache import SealedCache
-from service.domain.ports import Cache, Embedder, Engine, IndexSettings, RateLimiter
+from service.domain.ports import Cache, Conversations, Embedder, Engine, IndexSettings, RateLimiter
 from service.errors import Misconfigured
 from service.evaluation.gates import OnlineTrial
 from service.offline.ingest.chunking import Chunker
 from service.offline.story import Offline
 from service.online.answering.extractive import propose
 from service.online.caching import EffectiveScopes
+from service.online.conversation import Dialogue
 from service.online.entry import Event, Online
 from service.online.rerank.contract import Reranker
 from service.online.rerank.cross_encoder import CrossEncoderReranker
@@ -80,6 +83,17 @@ def _cache_secret(settings: Settings) -> bytes:
             settings.token_secret.get_secret_value().encode(), b"attest cache entries", "sha256"
         )
     return secrets.token_bytes(32)
+
+
+def open_conversations(settings: Settings, on_event: Event) -> Conversations:
+    if settings.redis_url is None:
+        return FileConversations(settings.data_dir / "conversations.sqlite", settings.prefix)
+    return RedisConversations(
+        settings.redis_url,
+        settings.prefix,
+        _cache_secret(settings),
+        on_error=lambda kind: on_event("conversation_error", kind, 1),
+    )
 
 
 def open_limiter(settings: Settings, on_event: Event) -> RateLimiter:
@@ -191,6 +205,7 @@ def online_path(
         request_timeout_s=settings.request_timeout_s,
         cache_ttl_s=settings.cache_ttl_s,
         on_event=on_event,
+        dialogue=Dialogue(open_conversations(settings, on_event), settings.conversation_ttl_s),
     )
 
 

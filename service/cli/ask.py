@@ -22,12 +22,17 @@ _SOURCE = re.compile(r"(?P<document>.+)@(?P<version>[0-9a-f.]+)(?:\[(?P<start>\d
     epilog="""\b
 Example:
   attest ask "任务自动重试耗尽后怎么办？" --corpus lesson
-  attest ask "What is the travel limit?" --corpus enterprise --group hr --json""",
+  attest ask "What is the travel limit?" --corpus enterprise --group hr --json
+  attest ask "watch 的 -x 最大值是多少？" --corpus arthas --conversation new
+  attest ask "那 -n 呢？" --corpus arthas --conversation ID""",
 )
 @click.argument("text")
 @click.option("--corpus", required=True)
 @click.option("--version", "corpus_version", default="live", show_default=True, help="A corpusVersion.")
 @click.option("--profile", help="Ranking profile.")
+@click.option(
+    "--conversation", help='"new" begins a conversation and prints its id; with that id TEXT may be a follow-up.'
+)
 @principal_options
 @as_json
 def ask_command(
@@ -35,16 +40,21 @@ def ask_command(
     corpus: str,
     corpus_version: str,
     profile: str | None,
+    conversation: str | None,
     as_json: bool,
     **who: object,
 ) -> None:
     """Ask TEXT: a proven answer with its sources, or why there is none. Exit code 0 for both."""
-    question = Question(uuid.uuid4().hex, text, corpus, corpus_version, profile)
+    question = Question(
+        uuid.uuid4().hex, text, corpus, corpus_version, profile, conversation_id=conversation
+    )
     answer = services().online.answer(question, asking(who))
     if as_json:
         echo_json(answer_json(answer))
     else:
         click.echo(render(answer))
+        if conversation:
+            click.echo(f"  asked: {answer.resolved_question or '-'}\n  conversation: {answer.conversation_id or '-'}")
 
 
 @needs("reader")

@@ -41,6 +41,7 @@ class Question:
     profile: str | None = None
     locale: str | None = None
     explain: bool = False
+    conversation_id: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +145,8 @@ class GroundedAnswer:
     profile: str
     fault: ClaimFault | None = None
     mode: str = "extractive"
+    conversation_id: str | None = None
+    resolved_question: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from service.domain.conversations import Owner
 from service.domain.documents import ArchivedDocument, IndexedChunk, RegistryChange, RegistryEntry
 from service.domain.generations import Generation, Manifest
 from service.domain.jobs import Job, Lease, Slot
@@ -254,6 +255,20 @@ class Cache(Protocol):
     def set(self, key: str, value: bytes, ttl_s: int) -> None: ...
 
     def healthy(self) -> bool: ...
+
+
+class Conversations(Protocol):
+    """The last questions of each conversation, by owner: another owner's are not there. Raises Unavailable."""
+
+    name: str
+
+    def get(self, owner: Owner, conversation_id: str) -> tuple[str, ...] | None:
+        """The questions, the newest last; None where there is no such conversation of this owner, or it expired."""
+        ...
+
+    def keep(self, owner: Owner, conversation_id: str, questions: tuple[str, ...], ttl_s: int) -> None:
+        """Replaces what is kept; it expires that many seconds after the last turn."""
+        ...
 
 
 class RateLimiter(Protocol):

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from service.access.policy import scope_of
-from service.domain.answers import GroundedAnswer, Question, SearchResult, SourceView
+from service.domain.answers import GroundedAnswer, Question, Reason, SearchResult, SourceView
 from service.domain.generations import LIVE, Generation, Pin
 from service.domain.ports import Cache
 from service.domain.rights import Principal
@@ -25,6 +25,7 @@ from service.errors import (
     Unavailable,
 )
 from service.online import caching, present, rights, sources
+from service.online.conversation import Dialogue, Turn
 from service.online.deadline import Deadline
 from service.online.question import analyse, forbidden
 from service.online.ranking import Request, snapshot
@@ -32,6 +33,7 @@ from service.online.story import Story
 from service.online.tracing import Recorder, cited
 from service.profiles.ranking import RankingProfile
 from service.profiles.rules import bypass_identity
+from service.text.followup import VERSION as FOLLOWUP_VERSION
 
 Event = Callable[[str, str, float], None]
 
@@ -52,6 +54,7 @@ class Online:
     request_timeout_s: float
     cache_ttl_s: int
     on_event: Event
+    dialogue: Dialogue
     pinned: Generation | None = None
 
     def answer(self, question: Question, principal: Principal) -> GroundedAnswer:
@@ -60,9 +63,10 @@ class Online:
         Raises NotFound for a corpus or corpusVersion that is missing or not yours, Unavailable when the engine
         does not answer in time: that is never told as "no evidence".
         """
-        request = self._begin(question, principal)
+        turn = self.dialogue.turn(question, principal) if question.conversation_id else None
+        request = self._begin(turn.question if turn else question, principal)
         try:
-            answer = self._cached_answer(request) or self._fresh_answer(request)
+            answer = self._open(request, turn) or self._cached_answer(request) or self._fresh_answer(request)
         except AttestError as error:
             self._finish(request, {"error": error.code})
             raise
@@ -74,6 +78,8 @@ class Online:
             "selected": selected,
             "citations": cited(answer),
         }
+        if turn is not None:
+            answer = self._kept(request, turn, answer)
         self._finish(request, outcome)
         return answer
 
@@ -210,6 +216,29 @@ class Online:
             )
         except GenerationGone:
             return False
+
+    def _open(self, request: Request, turn: Turn | None) -> GroundedAnswer | None:
+        """The refusal of a turn that nothing settles; None where there is a question to answer."""
+        if turn is None:
+            return None
+        with request.trace.stage("conversation", len(turn.before)) as stage:
+            stage.detail = {"how": turn.how, "version": FOLLOWUP_VERSION}
+        if turn.gap is None:
+            return None
+        self.story.require_visible(request)
+        return self.story.no_answer(request, Reason.EVIDENCE_BELOW_THRESHOLD, turn.gap)
+
+    def _kept(self, request: Request, turn: Turn, answer: GroundedAnswer) -> GroundedAnswer:
+        """The answer with its place in the conversation. A turn that could not be kept is told: the next one would find
+        nothing to follow."""
+        asked = None if turn.gap else turn.question.text
+        try:
+            self.dialogue.keep(turn, answer.reason)
+        except Unavailable:
+            request.trace.degrade("conversation")
+            degraded = tuple(request.trace.degraded)
+            return replace(answer, degraded=degraded, resolved_question=asked)
+        return replace(answer, conversation_id=turn.conversation_id, resolved_question=asked)
 
     def _fresh_answer(self, request: Request) -> GroundedAnswer:
         outcome = self.story.answer(request)

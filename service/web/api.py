@@ -56,7 +56,8 @@ def blueprint(service: OnlineService, tokens: TokenChecker, limits: Limits, metr
         responses={200: models.AnswerOut},
     )
     def answers(body: models.AnswerBody) -> Response:
-        answer = service.answer(_question(body, _explaining(body, caller("reader"))), caller("reader"))
+        who = caller("reader")
+        answer = service.answer(_question(body, _explaining(body, who), body.conversation_id), who)
         metrics.outcome(str(answer.reason or answer.status))
         return jsonify(answer_json(answer))
 
@@ -79,7 +80,9 @@ def blueprint(service: OnlineService, tokens: TokenChecker, limits: Limits, metr
         responses={200: models.ChatOut},
     )
     def chat(body: models.ChatBody) -> Response:
-        question = Question(uuid.uuid4().hex, body.question, body.corpus)
+        question = Question(
+            uuid.uuid4().hex, body.question, body.corpus, conversation_id=body.conversation_id
+        )
         answer = service.answer(question, caller("reader"))
         metrics.outcome(str(answer.reason or answer.status))
         return jsonify(chat_json(answer, language(body.question)))
@@ -108,13 +111,15 @@ def blueprint(service: OnlineService, tokens: TokenChecker, limits: Limits, metr
     return api
 
 
-def _explaining(body: models.AnswerBody, who: Principal) -> bool:
+def _explaining(body: models.QuestionBody, who: Principal) -> bool:
     if body.explain:
         require(who, "inspect")
     return body.explain
 
 
-def _question(body: models.AnswerBody, explain: bool) -> Question:
+def _question(
+    body: models.QuestionBody, explain: bool, conversation_id: str | None = None
+) -> Question:
     return Question(
         query_id=body.query_id or uuid.uuid4().hex,
         text=body.text,
@@ -123,4 +128,5 @@ def _question(body: models.AnswerBody, explain: bool) -> Question:
         profile=body.profile,
         locale=body.locale,
         explain=explain,
+        conversation_id=conversation_id,
     )

@@ -47,6 +47,10 @@ QuestionText = Annotated[
 CorpusName = Annotated[str, Field(json_schema_extra={"pattern": _CORPUS_PATTERN}), AfterValidator(_corpus)]
 
 
+ConversationId = Annotated[str, Field(pattern=r"^(new|[A-Za-z0-9_-]{32})$")]
+_CONVERSATION = '"new" begins a conversation; an id of yours goes on with it. Answers are never looked back at.'
+
+
 class Strict(BaseModel):
     model_config = ConfigDict(
         extra="forbid",
@@ -58,7 +62,7 @@ class Strict(BaseModel):
     )
 
 
-class AnswerBody(Strict):
+class QuestionBody(Strict):
     """A question. The principal comes from the token, never from here."""
 
     text: QuestionText = Field(description=f"The question, 1 to {QUESTION_MAX} characters.")
@@ -76,7 +80,13 @@ class AnswerBody(Strict):
     explain: bool = Field(False, description="Raw BM25 scores in search results; needs the role inspect.")
 
 
-class SearchBody(AnswerBody):
+class AnswerBody(QuestionBody):
+    """A question, or a turn of a conversation."""
+
+    conversation_id: ConversationId | None = Field(None, description=_CONVERSATION)
+
+
+class SearchBody(QuestionBody):
     size: Annotated[int, Field(ge=1, le=50)] = Field(10, description="Hits wanted.")
 
 
@@ -85,6 +95,7 @@ class ChatBody(BaseModel):
 
     question: QuestionText
     corpus: CorpusName
+    conversation_id: ConversationId | None = Field(None, description=_CONVERSATION)
 
 
 class SourcePath(BaseModel):
@@ -188,6 +199,8 @@ class AnswerOut(Out):
     engine: str
     profile: str
     trace_id: str
+    conversation_id: str | None
+    resolved_question: str | None
 
 
 class HitOut(Out):
@@ -236,6 +249,8 @@ class ChatOut(BaseModel):
     claims: list[ChatClaimOut]
     sources: list[ChatSourceOut]
     trace_id: str
+    conversation_id: str | None
+    resolved_question: str | None
 
 
 class SourceTextOut(Out):

@@ -61,11 +61,14 @@ def answer_json(answer: GroundedAnswer) -> dict[str, Any]:
         "engine": answer.engine,
         "profile": answer.profile,
         "traceId": answer.trace_id,
+        "conversationId": answer.conversation_id,
+        "resolvedQuestion": answer.resolved_question,
     }
 
 
 def chat_json(answer: GroundedAnswer, language: str) -> dict[str, Any]:
     """The chat shape. A refusal is a fixed sentence in the question's language; the code says which kind."""
+    turn = {"conversation_id": answer.conversation_id, "resolved_question": answer.resolved_question}
     if answer.status == "no_answer" and answer.reason is not None:
         sentences = _CHAT_BYPASS if answer.reason is Reason.POLICY_BYPASS_REQUEST else _CHAT_REFUSAL
         return {
@@ -75,6 +78,7 @@ def chat_json(answer: GroundedAnswer, language: str) -> dict[str, Any]:
             "claims": [],
             "sources": [],
             "trace_id": answer.trace_id,
+            **turn,
         }
     return {
         "answer": answer.answer,
@@ -95,6 +99,7 @@ def chat_json(answer: GroundedAnswer, language: str) -> dict[str, Any]:
             for source in answer.sources
         ],
         "trace_id": answer.trace_id,
+        **turn,
     }
 
 
