@@ -59,8 +59,11 @@ class CasePrincipal(_Model):
 
 
 class Case(_Model):
+    """`earlier` are turns of a conversation that the query goes on with; only the answer to the query is judged."""
+
     case_id: str
     query: str
+    earlier: tuple[str, ...] = ()
     corpus_version: str = "live"
     principal: CasePrincipal = CasePrincipal()
     answerability: Literal["answerable", "unanswerable"]

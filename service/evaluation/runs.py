@@ -5,11 +5,12 @@ from __future__ import annotations
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from service.access.policy import principal_of
 from service.domain.answers import GroundedAnswer, Question
+from service.domain.rights import Principal
 from service.evaluation.cases import Case, RequiredClaim
 from service.evaluation.measures import mean, ndcg_at_k, recall_at_k, reciprocal_rank
 from service.evaluation.statistics import interval
@@ -83,12 +84,23 @@ def run(
         )
         seen.found = ()
         started = time.perf_counter()
-        answer = asked.answer(Question(case.case_id, case.query, corpus, case.corpus_version, profile), who)
+        question = Question(case.case_id, case.query, corpus, case.corpus_version, profile)
+        answer = asked.answer(replace(question, conversation_id=_after(asked, question, case, who)), who)
         seconds = time.perf_counter() - started
         trace = online.story.engine.traces.get(answer.trace_id) or {"stages": []}
         results.append(_judge(case, orders(seen.found, trace["stages"], answer), answer, seconds))
         progress("eval", number, len(cases))
     return results
+
+
+def _after(asked: Online, question: Question, case: Case, who: Principal) -> str | None:
+    """The conversation in which the case's earlier turns have been said; None where there are none."""
+    conversation = "new" if case.earlier else None
+    for text in case.earlier:
+        conversation = asked.answer(
+            replace(question, text=text, conversation_id=conversation), who
+        ).conversation_id
+    return conversation
 
 
 def _judge(

@@ -28,7 +28,8 @@ _SIGN = {"sum": "+", "difference": "−", "product": "×", "ratio": "÷", "days"
 # How a result's unit is written where its canonical name is not what people write.
 _SPOKEN = {"s": ("秒", "s"), "min": ("分钟", "min"), "h": ("小时", "h"), "d": ("天", "days"), "week": ("周", "weeks"),
            "month": ("个月", "months"), "year": ("年", "years"), "倍": ("倍", "times"), "个": ("个", "items"),
-           "pp": ("个百分点", "percentage points"), "次": ("次", "times")}  # fmt: skip
+           "pp": ("个百分点", "percentage points"), "次": ("次", "times"),
+           "B": ("字节", "bytes"), "字符": ("字符", "characters"), "人": ("人", "people")}  # fmt: skip
 _HAN = re.compile(f"[{HAN}]")
 _LEVELS = (
     "temperature",

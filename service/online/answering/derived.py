@@ -62,7 +62,7 @@ def derive(asked: Asked, evidence: Sequence[Evidence], observed: Observed) -> Pr
     for side in asked.sides:
         found = _values(side, asked, pieces)
         if len(found) != 1:
-            together = any(_has(" ".join(asked.sides), unit.text) for unit in pieces)
+            together = len(asked.sides) > 1 and any(_has(" ".join(asked.sides), unit.text) for unit in pieces)
             return None if together and not found else _gap(side, asked, len(found))
         inputs.append(found[0])
     if len({one.bounds for one in inputs}) > 1:
@@ -163,6 +163,11 @@ def _fits(quantity: Quantity, asked: Asked) -> bool:
 
 
 def _clause(unit: Unit, quantity: Quantity) -> str:
+    """What is said together with the quantity: its clause, in a table its cell."""
+    if unit.row:
+        start = unit.text.rfind("|", 0, quantity.start) + 1
+        end = unit.text.find("|", quantity.end)
+        return unit.text[start : end if end >= 0 else None]
     for start, end in clauses(unit.text):
         if start <= quantity.start < end:
             return unit.text[start:end]
@@ -170,8 +175,8 @@ def _clause(unit: Unit, quantity: Quantity) -> str:
 
 
 def _narrowed(side: str, unit: Unit, found: list[_Found]) -> list[_Found]:
-    """Of several values in a piece, those in a clause that names the side."""
-    if len(found) < 2:
+    """Of several values in a piece, those in a clause that names the side. Which column is meant nobody said."""
+    if len(found) < 2 or unit.row:
         return found
     return [one for one in found if _has(side, _clause(unit, one.quantity))] or found
 

@@ -90,6 +90,7 @@ def test_what_is_calculated(question: str, texts: tuple[str, ...], told: str) ->
         ("年假和房补一共多少？", (*LEAVE, "房补为每月 800 元。"), "units that do not fit"),
         ("甲价是乙价的几倍？", ("甲价为 8 元。", "乙价为 0 元。"), "zero"),
         ("年假和病假一共多少天？", (*LEAVE, "旧制度：年假为每年 12 天。"), "2 different values"),
+        ("Convert the upload limit into km", ("The upload limit is 2 GiB.",), "No value"),
         ("Convert 3 GiB into MB", ("The upload limit is 2 GiB.",), "No value"),
         ("v6.5 的发布和 v7.1 的发布相隔多少天？", ("v6.5 的发布在 2022 年 12 月。", "v7.1 的发布在 2023-05-31。"),
          "lacks its year, month or day"),
@@ -99,6 +100,19 @@ def test_what_is_missing_is_told(question: str, texts: tuple[str, ...], why: str
     found = derived(question, *texts)
     assert isinstance(found, Gap)
     assert why in found.missing
+
+
+def test_a_cell_of_a_table_stands_for_itself() -> None:
+    rows = ("| Maternity leave | 12 weeks | Not applicable |", "| Sick leave | 10 days | Up to 30 days |")
+    packed = [replace(item, kind="table") for item in evidence(*rows)]
+    asked = asked_derivation("Convert maternity leave into days")
+    assert asked is not None
+    found = derive(asked, packed, {})
+    assert isinstance(found, Proposal) and found.claims[-1].text == "12 weeks = 84 days"
+    asked = asked_derivation("Convert sick leave into weeks")
+    assert asked is not None
+    several = derive(asked, packed, {})
+    assert isinstance(several, Gap) and "2 different values" in several.missing
 
 
 def test_a_piece_that_speaks_of_all_sides_may_state_the_result_itself() -> None:
