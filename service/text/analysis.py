@@ -1,7 +1,8 @@
 """Index and query terms: the same words for the same meaning on every engine, whatever its own analysers do.
 
-A term holds no white space, so terms go into whitespace-analysed fields. Any change of what `analyse` returns
-needs a new ANALYZER_VERSION: it is part of corpusVersion, and old generations keep the terms they have.
+A term holds no white space, so terms go into whitespace-analysed fields. Any change of what `analyse` returns, or of
+what is analysed of a chunk (offline/generations/indexing.py), needs a new ANALYZER_VERSION: it is part of
+corpusVersion, and old generations keep the terms they have.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from service.text.folding import fold, fold_width
 from service.text.language import HAN, HANGUL, KANA, language
 from service.text.stopwords import STOP_WORDS, ZH_FUNCTION, ZH_QUESTION
 
-ANALYZER_VERSION = "attest-1"
+ANALYZER_VERSION = "attest-2"
 
 LONGEST_TERM = 200
 

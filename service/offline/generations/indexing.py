@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from service.domain.documents import ArchivedDocument, Chunk, IndexedChunk
@@ -13,6 +14,8 @@ from service.text.analysis import ANALYZER_VERSION, analyse
 from service.text.anchors import find_anchors
 
 _HEADINGS_EMBEDDED = 2  # innermost headings that go into the embedded text; more would drown the chunk itself
+_CELL_END = re.compile(r"(?<!\\)\|")
+_DESTINATION = re.compile(r"\]\([^()\s]*\)")  # of a link in Markdown
 
 Vector = tuple[float, ...]
 
@@ -44,10 +47,23 @@ class Terms:
 
 
 def analysed(title: str, chunk: Chunk) -> Terms:
+    """Who asks for a cell names its row and its column: both count as headings beside being text."""
     headings = "\n".join(dict.fromkeys((title, *chunk.heading_path)))
     body = "\n".join(part for part in (chunk.search_prefix, chunk.text) if part)
     anchors = dict.fromkeys(anchor.canonical for anchor in find_anchors(f"{headings}\n{body}"))
-    return Terms(tuple(analyse(body)), tuple(analyse(headings)), tuple(anchors))
+    above = "\n".join((headings, *_cell_heads(chunk)))
+    return Terms(tuple(analyse(body)), tuple(analyse(above)), tuple(anchors))
+
+
+def _cell_heads(chunk: Chunk) -> Iterator[str]:
+    """A table's row heads, then its column heads, without where they link to. A row is a line, a cell ends with `|`."""
+    if chunk.kind != "table":
+        return
+    for row in chunk.text.split("\n"):
+        yield _DESTINATION.sub("]", _CELL_END.split(row.strip().removeprefix("|"), maxsplit=1)[0]).strip()
+    for line in chunk.search_prefix.split("\n"):
+        if _CELL_END.search(line):  # not its title or unit
+            yield _DESTINATION.sub("]", line)
 
 
 def embed(texts: Iterable[str], embedder: Embedder) -> dict[str, Vector | None]:

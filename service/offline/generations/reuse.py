@@ -89,9 +89,13 @@ def _key(title: str, chunk: Chunk) -> bytes:
 
 def _terms(old: IndexedChunk, owner: CutDocument, chunk: Chunk) -> Terms | None:
     """The earlier chunk's terms where all that they are made of is the same."""
-    then = old.analyzer_version, old.title, old.chunk.heading_path, old.chunk.search_prefix, old.chunk.text
-    now = ANALYZER_VERSION, owner.document.title, chunk.heading_path, chunk.search_prefix, chunk.text
+    then = old.analyzer_version, old.title, _read(old.chunk)
+    now = ANALYZER_VERSION, owner.document.title, _read(chunk)
     return Terms(old.body_terms, old.heading_terms, old.anchors) if then == now else None
+
+
+def _read(chunk: Chunk) -> tuple[object, ...]:
+    return chunk.kind, chunk.heading_path, chunk.search_prefix, chunk.text
 
 
 def _doubtful(earlier: Manifest) -> bool:

@@ -17,9 +17,8 @@ from service.domain.documents import ArchivedDocument, Block, Chunk, IndexedChun
 from service.domain.generations import Manifest
 from service.domain.ports import Embedder
 from service.offline.generations.checks import ArchiveLookup, CheckResult
-from service.offline.generations.indexing import embedded_text
-from service.text.analysis import ANALYZER_VERSION, analyse
-from service.text.anchors import find_anchors
+from service.offline.generations.indexing import analysed, embedded_text
+from service.text.analysis import ANALYZER_VERSION
 
 NAME = "sample made anew"
 _SIZE = 32  # chunks; embedding them takes about a second
@@ -104,12 +103,10 @@ def _differences(
         yield f"{chunk.chunk_id}: {', '.join(fields[:3])} not as its document is cut"
     wrong = [p for p in ("title", "locale") if getattr(indexed, p) != getattr(document, p)]
     if terms:
-        headings = "\n".join(dict.fromkeys((document.title, *chunk.heading_path)))
-        body = "\n".join(part for part in (chunk.search_prefix, chunk.text) if part)
-        anchors = dict.fromkeys(anchor.canonical for anchor in find_anchors(f"{headings}\n{body}"))
-        wanted = {"terms": analyse(body), "heading terms": analyse(headings), "anchors": anchors}
+        made = analysed(document.title, chunk)
+        wanted = {"terms": made.body, "heading terms": made.heading, "anchors": made.anchors}
         held = (indexed.body_terms, indexed.heading_terms, indexed.anchors)
-        wrong += [what for (what, has), own in zip(wanted.items(), held, strict=True) if tuple(has) != own]
+        wrong += [what for (what, has), own in zip(wanted.items(), held, strict=True) if has != own]
     if wrong:
         yield f"{chunk.chunk_id}: {', '.join(wrong)} not those of its text"
 
