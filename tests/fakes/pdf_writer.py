@@ -18,6 +18,7 @@ class PdfPage:
     width: float = 595
     height: float = 842
     content: list[str] = field(default_factory=list)
+    links: list[tuple[tuple[float, float, float, float], str | int]] = field(default_factory=list)
 
     def text(self, x: float, y: float, text: str, size: float = 11, font: str = "regular") -> PdfPage:
         if font == "any" or any(ord(c) > 0x7E and c not in _LIGATURES for c in text):
@@ -45,6 +46,11 @@ class PdfPage:
             self.rule(x, min(ys), x, max(ys))
         for y in ys:
             self.rule(min(xs), y, max(xs), y)
+        return self
+
+    def link(self, x0: float, y0: float, x1: float, y1: float, target: str | int) -> PdfPage:
+        """An area that leads to an address, to a file (of that ending) or to a page of this PDF, counted from 0."""
+        self.links.append(((x0, y0, x1, y1), target))
         return self
 
     def picture(self) -> PdfPage:
@@ -85,14 +91,21 @@ def pdf(
         f" /DescendantFonts [{descendant} 0 R] /ToUnicode {to_unicode} 0 R >>"
     )
     kids = []
+    waiting: list[int] = []  # annotations; they may lead to pages still to come
     for page in pages:
         content = add(_stream("\n".join(page.content)))
+        annotations = [add("") for _ in page.links]
+        waiting += annotations
+        listed_links = " ".join(f"{number} 0 R" for number in annotations)
         kids.append(
             add(
                 f"<< /Type /Page /Parent {tree} 0 R /MediaBox [0 0 {page.width} {page.height}]"
-                f" /Contents {content} 0 R /Resources << /Font << {fonts} /F4 {song} 0 R >> >> >>"
+                f" /Contents {content} 0 R /Resources << /Font << {fonts} /F4 {song} 0 R >> >> /Annots [{listed_links}] >>"
             )
         )
+    all_links = [link for page in pages for link in page.links]
+    for number, (box, target) in zip(waiting, all_links, strict=True):
+        objects[number - 1] = _link(box, target, kids).encode()
     outlines = ""
     if bookmarks:
         root = add("")
@@ -119,6 +132,16 @@ def pdf(
 
 # A password is needed: the check values fit neither the empty password nor any other known one.
 LOCKED = f"<< /Filter /Standard /V 1 /R 2 /Length 40 /P -44 /O <{'41' * 32}> /U <{'42' * 32}> >>"
+
+
+def _link(box: Sequence[float], target: str | int, kids: Sequence[int]) -> str:
+    if isinstance(target, int):
+        leads = f"/Dest [{kids[target]} 0 R /Fit]"
+    elif target.endswith(".pdf") and "://" not in target:
+        leads = f"/A << /S /GoToR /F ({target}) /D [0 /Fit] >>"
+    else:
+        leads = f"/A << /S /URI /URI ({target}) >>"
+    return f"<< /Type /Annot /Subtype /Link /Rect [{' '.join(map(str, box))}] /Border [0 0 0] {leads} >>"
 
 
 def _type1(name: str) -> str:

@@ -202,6 +202,7 @@ def _address(url: str) -> str:
 def _anchors(document: ArchivedDocument) -> frozenset[str]:
     """Anchors as GitHub and most site generators make them of headings, and those the document gives itself."""
     found = {given.lower() for block in document.blocks for given in block.ids}
+    found |= {f"page={block.page}" for block in document.blocks if block.page}  # RFC 8118
     if document.media_type == _HTML:
         found.add("top")  # of every page
     counts: dict[str, int] = {}

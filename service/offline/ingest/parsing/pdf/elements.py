@@ -10,6 +10,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from service.domain.documents import Hyperlink
+
 
 @dataclass(frozen=True, slots=True)
 class Style:
@@ -20,7 +22,8 @@ class Style:
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """`y` is the baseline; `run` numbers the line in which PDFium has the word."""
+    """`y` is the baseline; `run` numbers the line in which PDFium has the word; `links` are what parts of its text lead
+    to."""
 
     text: str
     x0: float
@@ -28,6 +31,7 @@ class Word:
     y: float
     style: Style
     run: int
+    links: tuple[Hyperlink, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

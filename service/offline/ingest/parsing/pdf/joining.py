@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 
+from service.domain.documents import Hyperlink, Span
 from service.offline.ingest.parsing.pdf.elements import Line, Word
 
 _HAN = "\u2e80-\u2fff\u3005-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
@@ -77,6 +78,26 @@ def line_text(line: Line) -> str:
         parts.append(word.text)
         last = word
     return "".join(parts)
+
+
+def placed_links(text: str, lines: Iterable[Line]) -> tuple[Hyperlink, ...]:
+    """The lines' links where their words stand in the joined text: joining only adds white space and takes hyphens
+    away. Parts of one link side by side are one."""
+    found: list[Hyperlink] = []
+    at = 0
+    if not any(word.links for line in lines for word in line.words):
+        return ()
+    for word in (word for line in lines for word in line.words):
+        start = at
+        while text[start : start + 1].isspace():
+            start += 1
+        at = start + len(word.text) - (not text.startswith(word.text, start))
+        for link in word.links:
+            span = Span(start + link.span.start, min(at, start + link.span.end))
+            if found and found[-1].href == link.href and not text[found[-1].span.end : span.start].strip():
+                span = Span(found.pop().span.start, span.end)
+            found.append(Hyperlink(span, link.href))
+    return tuple(found)
 
 
 def code_text(lines: Sequence[Line]) -> str:

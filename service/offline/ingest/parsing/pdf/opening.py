@@ -85,7 +85,7 @@ def _pages(raw: Any, document: Any) -> list[Page]:
         if not handle:
             raise SourceUnreadable(f"the PDF is damaged: its page {number + 1} cannot be read")
         try:
-            page = read_page(raw, handle)
+            page = read_page(raw, document.raw, handle)
         finally:
             raw.FPDF_ClosePage(handle)
         characters += page.characters

@@ -6,9 +6,13 @@ import ctypes
 import math
 import re
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from typing import Any
 
+from service.domain.documents import Hyperlink, Span
+from service.offline.ingest.parsing.pdf.annotations import Area, areas
 from service.offline.ingest.parsing.pdf.drawing import rules
 from service.offline.ingest.parsing.pdf.elements import Page, Style, Word, turned
 
@@ -34,14 +38,14 @@ class _Look:
     angle: int  # degrees; text that runs upwards has 90
 
 
-def read_page(raw: Any, page: Any) -> Page:
-    """`raw` is PDFium's C interface, `page` an opened page of it."""
+def read_page(raw: Any, document: Any, page: Any) -> Page:
+    """`raw` is PDFium's C interface, `page` an opened page of the document."""
     handle = raw.FPDFText_LoadPage(page)
     if not handle:
         return Page((), (), (), 0, _shows_pictures(raw, page))
     try:
         text = _Text(raw, handle)
-        upright, aside = text.words()
+        upright, aside = text.words(areas(raw, document, page))
         scanned = not upright and not aside and _shows_pictures(raw, page)
         return Page(upright, aside, rules(raw, page, text.angle), text.count, scanned)
     finally:
@@ -64,8 +68,8 @@ class _Text:
         self._loose = raw.FS_RECTF()
         self._matrix = raw.FS_MATRIX()
 
-    def words(self) -> tuple[tuple[Word, ...], tuple[Word, ...]]:
-        """Those in the direction in which most of the page is read, and the others."""
+    def words(self, linked: Sequence[Area]) -> tuple[tuple[Word, ...], tuple[Word, ...]]:
+        """Those in the direction in which most of the page is read, and the others; `linked` are areas that link."""
         placed: list[tuple[int, int, str, int, _Look]] = []  # first character, last one, text, line, look
         run = 0
         for token in _TOKEN.finditer(self._characters()):
@@ -88,9 +92,25 @@ class _Text:
         aside: list[Word] = []
         for first, last, text, run, look in placed:
             x0, x1, y = self._place(first, last)
-            word = Word(text, x0, x1, y, look.style, run)
+            links = tuple(self._links(first, last, linked)) if linked else ()
+            word = Word(text, x0, x1, y, look.style, run, links)
             (upright if look.angle == self.angle else aside).append(word)
         return tuple(upright), tuple(aside)
+
+    def _links(self, first: int, last: int, linked: Sequence[Area]) -> Iterator[Hyperlink]:
+        """Where a word's text links: Chinese has no spaces, so a link may be a part of a word."""
+        at = 0
+        for href, own in groupby(range(first, last + 1), lambda index: self._href(index, linked)):
+            shown = sum(len(chr(self.raw.FPDFText_GetUnicode(self.handle, i)).translate(_SHOWN)) for i in own)
+            if href and shown:
+                yield Hyperlink(Span(at, at + shown), href)
+            at += shown
+
+    def _href(self, index: int, linked: Sequence[Area]) -> str:
+        self.raw.FPDFText_GetLooseCharBox(self.handle, index, self._loose)
+        box = self._loose
+        x, y = (box.left + box.right) / 2, (box.top + box.bottom) / 2
+        return next((area.href for area in linked if area.holds(x, y)), "")
 
     def _characters(self) -> str:
         """The text with one code point for each of PDFium's characters."""

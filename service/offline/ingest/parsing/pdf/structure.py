@@ -6,7 +6,8 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from service.domain.documents import Block, BlockKind, Span
+from service.domain.documents import Block, BlockKind, Hyperlink, Span
+from service.offline.ingest.parsing.linking import moved
 from service.offline.ingest.parsing.pdf.elements import Line, Table
 from service.offline.ingest.parsing.pdf.headings import (
     Headings,
@@ -17,7 +18,7 @@ from service.offline.ingest.parsing.pdf.headings import (
     look,
     unmarked,
 )
-from service.offline.ingest.parsing.pdf.joining import Joiner, code_text, line_text
+from service.offline.ingest.parsing.pdf.joining import Joiner, code_text, line_text, placed_links
 from service.offline.ingest.parsing.pdf.lines import LEADERS, MARKER
 from service.offline.ingest.parsing.pdf.paragraphs import Measure, measured
 from service.offline.ingest.parsing.pdf.running import running
@@ -154,14 +155,15 @@ class _Writer:
             self._indents = []
         if kind != "metadata":
             self._table = None
-        self._emit(kind, text, **more)
+        self._emit(kind, text, placed_links(text, lines), **more)
         if kind == "heading":
             self._path.append((more["level"], unmarked(text)))
 
-    def _emit(self, kind: BlockKind, text: str, **more: Any) -> None:
+    def _emit(self, kind: BlockKind, text: str, links: tuple[Hyperlink, ...], **more: Any) -> None:
         span = self._placed(text)
         path = tuple(title for _, title in self._path)
-        self.blocks.append(Block(kind, span, path, page=self._number + 1, **more))
+        placed = moved(links, span.start)
+        self.blocks.append(Block(kind, span, path, page=self._number + 1, links=placed, **more))
 
     def _placed(self, text: str) -> Span:
         if not self._fresh:
@@ -178,12 +180,20 @@ class _Writer:
     def _write_table(self, table: Table) -> None:
         """One line a row, cells parted by " | ". A table that goes on from the page before has that one's head
         as its caption."""
-        lines = [" | ".join(self._joiner.text(cell) for cell in row) for row in table.rows]
+        rows = [[self._joiner.text(cell) for cell in row] for row in table.rows]
+        lines = [" | ".join(row) for row in rows]
         span = self._placed("\n".join(lines))
         at, spans = span.start, []
         for line in lines:
             spans.append(Span(at, at + len(line)))
             at += len(line) + 1
+        links: list[Hyperlink] = []
+        place = span.start
+        for row, cells in zip(rows, table.rows, strict=True):
+            for text, cell in zip(row, cells, strict=True):
+                links += moved(placed_links(text, cell), place)
+                place += len(text) + len(" | ")
+            place += len("\n") - len(" | ")
         before = self._table if self._table and self._table[0].edges == table.edges else None
         head = spans[0] if table.headed else None
         caption = before[1] if before and head is None else None
@@ -196,6 +206,7 @@ class _Writer:
                 head=head,
                 caption=caption,
                 page=self._number + 1,
+                links=tuple(links),
             )
         )
         self._table = (table, head or caption)
