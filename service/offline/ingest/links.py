@@ -17,7 +17,7 @@ from urllib.parse import unquote
 from service.domain.documents import ArchivedDocument, Chunk, Hyperlink, Link, LinkState
 from service.text.folding import fold
 
-VERSION = "links-2"
+VERSION = "links-3"
 
 _MARKDOWN = "text/markdown"
 _HTML = "text/html"
@@ -78,8 +78,6 @@ def tally(chunks: Sequence[Sequence[Chunk]]) -> dict[str, float]:
 
 
 def _links(document: ArchivedDocument, chunk: Chunk, known: _Known) -> Iterator[Link]:
-    if chunk.kind == "code":
-        return
     seen: set[Link] = set()
     for link in _found(document, chunk, known):
         if link not in seen:
@@ -88,21 +86,31 @@ def _links(document: ArchivedDocument, chunk: Chunk, known: _Known) -> Iterator[
 
 
 def _found(document: ArchivedDocument, chunk: Chunk, known: _Known) -> Iterator[Link]:
+    first = bisect_left(known.hyperlinks, chunk.span.start, key=_start)
+    hyperlinks = known.hyperlinks[first : bisect_left(known.hyperlinks, chunk.span.end, key=_start)]
+    if chunk.kind == "code":
+        # What looks like a link in code is an example; what the file itself links is one.
+        for hyperlink in hyperlinks:
+            yield _resolve(hyperlink.href, document, known.names)
+        return
     text = _INLINE_CODE.sub(lambda code: " " * len(code.group()), chunk.text)
     own = document.document_id, document.document_version
+    carriers = [(h.span.start - chunk.span.start, h.span.end - chunk.span.start) for h in hyperlinks]
     if document.media_type == _MARKDOWN:
         for href in _markdown(text, known.definitions):
             yield _resolve(href, document, known.names)
         for note in _NOTE.finditer(text):
             name = f"[^{note[1].lower()}]"
             yield Link(*own, anchor=name, state="resolved" if name in known.definitions else "broken")
-    first = bisect_left(known.hyperlinks, chunk.span.start, key=_start)
-    for hyperlink in known.hyperlinks[first : bisect_left(known.hyperlinks, chunk.span.end, key=_start)]:
+        carriers += [(_opening(text, found.start()), found.start()) for found in _INLINE.finditer(text)]
+    for hyperlink in hyperlinks:
         yield _resolve(hyperlink.href, document, known.names)
     # Addresses within links are found again; the same link is told once.
     for address in _ADDRESS.finditer(text):
         yield _resolve(address.group().rstrip(".,;:!?)]*_"), document, known.names)
     for mention in _TABLE.finditer(fold(text)):
+        if any(start < mention.end() and mention.start() < end for start, end in carriers):
+            continue  # where it leads is told by the link
         number = mention[1] or mention[2]
         state: LinkState = "resolved" if number in known.tables else "broken"
         yield Link(*own, anchor=f"table {number}", state=state)
@@ -128,12 +136,18 @@ def _markdown(text: str, definitions: dict[str, str]) -> Iterator[str]:
 
 
 def _is_image(text: str, closing: int) -> bool:
+    at = _opening(text, closing)
+    return text[max(0, at - 1) : at] == "!"
+
+
+def _opening(text: str, closing: int) -> int:
+    """Where the bracket opens that closes there; there itself when none does."""
     depth = 0
     for at in range(closing, -1, -1):
         depth += (text[at] == "]") - (text[at] == "[")
         if depth == 0:
-            return text[at - 1 : at] == "!"
-    return False
+            return at
+    return closing
 
 
 def _resolve(href: str, document: ArchivedDocument, names: dict[str, _Target]) -> Link:

@@ -177,7 +177,7 @@ def test_two_links_side_by_side_stay_two() -> None:
     [
         "<a href=''>x</a>", "<a>x</a>", "<a name='b.html'>x</a>", "<a href=b.html></a>x", "<a href=b.html><img alt=y></a>x",
         "<a href=' JavaScript:go()'>x</a>", "<a href='data:text/plain,x'>x</a>", f"<a href='{'b' * 3000}'>x</a>",
-        "x<nav><a href=b.html>y</a></nav>", "<link href=b.html>x", "<pre><a href=b.html>x</a></pre>",
+        "x<nav><a href=b.html>y</a></nav>", "<link href=b.html>x",
     ],
 )  # fmt: skip
 def test_what_leads_nowhere_or_is_not_shown_is_no_link(written: str) -> None:
@@ -193,3 +193,29 @@ def test_ids_name_the_block_they_stand_in_or_that_follows() -> None:
     assert [block.ids for block in document.blocks] == [
         ("top1", "one", "uno", "two", "three"), ("four",), ("five", "six", "seven"), ("eight", "end"),
     ]  # fmt: skip
+
+
+def test_links_in_preformatted_text_keep_their_place() -> None:
+    document = parsed(
+        '<pre>\n\nrun <a href="a.html">first\nsecond </a>x\n<a href="b.html"> </a></pre><p>end</p>', HTML
+    )
+    assert document.canonical_text.startswith("run first\nsecond x\n ")
+    assert linked(document) == [("first\nsecond", "a.html")]
+
+
+@pytest.mark.parametrize(
+    ("base", "href", "leads"),
+    [
+        ("https://a.example/zh/", "x.html", "https://a.example/zh/x.html"),
+        ("https://a.example/zh/page", "/x.html#y", "https://a.example/x.html#y"),
+        ("../guide/", "x.html", "../guide/x.html"),
+        ("../guide/", "#here", "#here"),
+        ("", "x.html", "x.html"),
+        ("javascript:1", "x.html", "x.html"),
+        ("https://a.example/", "mailto:a@b.example", "mailto:a@b.example"),
+        ("https://[half", "x.html", "x.html"),
+    ],
+)
+def test_links_start_from_where_the_page_says(base: str, href: str, leads: str) -> None:
+    page = f'<head><base target="_blank"><base href="{base}"></head><p><a href="{href}">w</a><table><tr><td><a href="{href}">v</a></table>'
+    assert linked(parsed(page, HTML)) == [("w", leads), ("v", leads)]

@@ -170,3 +170,25 @@ def test_no_text_breaks_it(source: str) -> None:
             assert (link.version is None) == (
                 link.state == "outside" or (link.state == "broken" and link.target != "guide/start.md")
             )
+
+
+@pytest.mark.parametrize(
+    ("source", "media_type"),
+    [
+        ("说明 [见表 9](backup.md)。", MARKDOWN),
+        ("as told [in **table 9** of that](backup.md)", MARKDOWN),
+        ('<p>see <a href="backup.md">table 9</a></p>', HTML),
+    ],
+)
+def test_a_table_named_by_a_link_is_where_the_link_leads(source: str, media_type: str) -> None:
+    assert linked_from(source, media_type=media_type) == [
+        Link("guide/backup.md", "v-guide/backup.md", "", "resolved")
+    ]
+    assert [link.state for link in linked_from(source + "，见表 9", media_type=media_type)] == [
+        "resolved", "broken",
+    ]  # fmt: skip
+
+
+def test_of_code_only_what_the_file_links() -> None:
+    page = '<pre>see table 9, https://x.example/ and <a href="backup.md">that</a></pre>'
+    assert [link.target for link in linked_from(page, media_type=HTML)] == ["guide/backup.md"]

@@ -10,9 +10,10 @@ from typing import Any
 from justhtml import JustHTML
 
 from service.domain.documents import Block, BlockKind, Hyperlink, Span
-from service.offline.ingest.parsing.linking import Piece, moved, one_line
+from service.offline.ingest.parsing.linking import Piece, lines_of, moved, on_base, one_line
 from service.offline.ingest.parsing.markup import (
     all_ids_of,
+    base_of,
     first,
     ids_of,
     link_of,
@@ -55,14 +56,21 @@ def read(source: str) -> tuple[str, tuple[Block, ...], str]:
     layout = _Layout(inside_main=main.name in ("main", "article"))
     layout.walk(main, 0)
     layout.finish()
+    based = [_on_base(block, base_of(document)) for block in layout.blocks]
     title = first(document, "title")
     named = _SPACE.sub(" ", text_of(title)).strip() if title is not None else ""
-    return "".join(layout.parts), tuple(layout.blocks), layout.title or named
+    return "".join(layout.parts), tuple(based), layout.title or named
 
 
 def bare(source: str) -> object:
     """What the library does on its own, the measure of our overhead."""
     return JustHTML(source, sanitize=False)
+
+
+def _on_base(block: Block, base: str) -> Block:
+    if not base or not block.links:
+        return block
+    return replace(block, links=tuple(Hyperlink(link.span, on_base(base, link.href)) for link in block.links))
 
 
 class _Layout:
@@ -98,7 +106,7 @@ class _Layout:
             self._table(node)
         elif name == "pre":
             self._begin(all_ids_of(node))
-            self._emit("code", text_of(node).strip("\n"))
+            self._emit("code", *lines_of(pieces(node, self._href)))
         elif name in _BLOCKS or name in _CONTAINERS:
             self._begin(ids_of(node))
             outer = self._kind

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from urllib.parse import urljoin, urlsplit
 
 from service.domain.documents import Hyperlink, Span
 
@@ -32,6 +33,35 @@ def one_line(pieces: Iterable[Piece]) -> tuple[str, tuple[Hyperlink, ...]]:
         parts.append(line)
         length, parted, before = length + len(line), text[-1].isspace(), href
     return "".join(parts), tuple(links)
+
+
+def lines_of(pieces: Iterable[Piece]) -> tuple[str, tuple[Hyperlink, ...]]:
+    """The text as it stands, without empty lines at its ends, and its links."""
+    read = list(pieces)
+    text = "".join(part for part, _ in read)
+    lead, length = len(text) - len(text.lstrip("\n")), len(text.strip("\n"))
+    links, at = [], -lead
+    for part, href in read:
+        span = Span(max(0, at), min(length, at + len(part)))
+        if href and span.start < span.end:
+            links.append(Hyperlink(span, href))
+        at += len(part)
+    return text.strip("\n"), with_words(text.strip("\n"), links)
+
+
+def on_base(base: str, href: str) -> str:
+    """A link of a page that says what its links start from. One into the page itself stays there: that is what is
+    meant, whatever a browser makes of it."""
+    if href.startswith("#"):
+        return href
+    try:
+        if urlsplit(base).netloc:
+            return urljoin(base, href)
+        absolute = href.startswith("/") or urlsplit(href).scheme
+    except ValueError:  # no address at all
+        return href
+    # A path beside the page: urljoin would take `..` for the root.
+    return href if absolute else base[: base.rfind("/") + 1] + href
 
 
 def moved(links: Iterable[Hyperlink], by: int) -> tuple[Hyperlink, ...]:

@@ -43,6 +43,12 @@ def link_of(node: Any) -> str:
     return href_of((node.attrs or {}).get("href")) if node.name == "a" else ""
 
 
+def base_of(document: Any) -> str:
+    """What the page says its links start from; "" where it says nothing."""
+    bases = (node for node in descendants(document) if node.name == "base")
+    return next((base for node in bases if (base := href_of((node.attrs or {}).get("href")))), "")
+
+
 def ids_of(node: Any) -> Iterator[str]:
     attributes = getattr(node, "attrs", None) or {}
     for name in ("id", "name") if node.name == "a" else ("id",):
