@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import sys
 from importlib import import_module
+from typing import Any
 
 import click
 
-from service.errors import AttestError
+from service.errors import AttestError, Cancelled
 
 # Command → module that holds it. A module is imported when its command runs, so `--help` stays quick.
 _COMMANDS = {
@@ -34,6 +35,7 @@ _COMMANDS = {
     "compare": "compare",
     "tune": "tune",
     "experiment": "experiment",
+    "rerankers": "rerankers",
     "bench": "bench",
     "serve": "serve",
     "token": "token",
@@ -53,6 +55,12 @@ class _LazyGroup(click.Group):
         command = getattr(import_module(f"service.cli.{module}"), f"{cmd_name}_command")
         return command if isinstance(command, click.Command) else None
 
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as error:
+            raise Cancelled("Stopped at the keyboard.") from error
+
 
 @click.group(
     cls=_LazyGroup,
@@ -65,9 +73,10 @@ def cli() -> None:
 
 
 def main() -> None:
-    """Entry point: every failure of ours is one sentence on stderr and exit code 1, never a traceback."""
+    """Entry point: every failure of ours is one sentence on stderr, never a traceback. Exit code 1, or 130 where it was
+    stopped at the keyboard, as shells have it."""
     try:
         cli(standalone_mode=True)
     except AttestError as error:
         click.echo(f"attest: {error.code}: {error.message}", err=True)
-        sys.exit(1)
+        sys.exit(130 if isinstance(error.__cause__, KeyboardInterrupt) else 1)

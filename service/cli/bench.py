@@ -149,11 +149,12 @@ def builds_command(
     ratio = round(builds[0].build_seconds / builds[1].build_seconds, 1)
     peak = round(peak_memory_mib())
     if as_json:
-        told = {"builds": builds, "switches": switches, "asked": asked}
-        echo_json(
-            {name: [asdict(one) for one in rows] for name, rows in told.items()}
-            | {"ratio": ratio, "peakMiB": peak}
-        )
+        told = {
+            "builds": [asdict(one) for one in builds],
+            "switches": [asdict(one) for one in switches],
+            "asked": [asdict(one) for one in asked],
+        }
+        echo_json({**told, "ratio": ratio, "peakMiB": peak})
         return
     _print_builds(builds, switches, asked)
     click.echo(f"A change of one in a hundred builds {ratio} times as fast as from nothing; peak {peak} MiB.")

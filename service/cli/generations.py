@@ -14,6 +14,7 @@ from service.domain.generations import Manifest
 from service.offline.generations.gates import Force
 from service.offline.generations.switch import live_generation
 from service.offline.overview import Row, overview
+from service.profiles.corpus import rollback_window_h
 from service.web.present_ops import generation_json, manifest_json
 
 
@@ -55,7 +56,8 @@ def check_command(corpus: str, generation: str | None, as_json: bool) -> None:
     name = generation or live_generation(opened.engine, corpus)
     if name is None:
         raise click.UsageError(f"Corpus {corpus!r} has no live generation; name one with --generation.")
-    results = [result.to_json() for result in opened.offline.check(name)]
+    with progress_bars() as progress:
+        results = [result.to_json() for result in opened.offline.check(name, progress)]
     if as_json:
         echo_json({"generation": name, "checks": results})
     else:
@@ -72,7 +74,8 @@ def check_command(corpus: str, generation: str | None, as_json: bool) -> None:
 @as_json
 def gate_command(corpus: str, generation: str | None, as_json: bool) -> None:
     """Look at a generation as a publish would, and switch nothing. Exit code 1 when a gate does not hold."""
-    manifest, results = services().offline.gate(corpus, generation)
+    with progress_bars() as progress:
+        manifest, results = services().offline.gate(corpus, generation, progress)
     if as_json:
         echo_json({"generation": manifest.generation, "gates": [result.to_json() for result in results]})
     else:
@@ -138,7 +141,8 @@ def rollback_command(corpus: str, as_json: bool) -> None:
 @click.option(
     "--window-hours",
     type=click.FloatRange(0, 8760),
-    help="Keep what was live within these hours; ATTEST_ROLLBACK_WINDOW_HOURS when left out.",
+    help="Keep what was live within these hours; when left out, what corpus.toml says, else "
+    "ATTEST_ROLLBACK_WINDOW_HOURS.",
 )
 @click.option("--yes", is_flag=True, help="Drop them; without it they are only named.")
 @click.option("--dry-run", is_flag=True, help="Only say what would go, whatever else is given.")
@@ -148,7 +152,9 @@ def prune_command(
 ) -> None:
     """Drop old generations: never one that is live or being built, nor what was live within the window."""
     opened = services()
-    window_h = opened.settings.rollback_window_hours if window_hours is None else window_hours
+    profile = opened.engine.registry.corpus_profile(corpus)
+    usual_h = rollback_window_h(profile, opened.settings.rollback_window_hours)
+    window_h = usual_h if window_hours is None else window_hours
     only_named = dry_run or not yes
     names = opened.offline.prune(corpus, keep=keep, dry_run=only_named, window_h=window_h)
     if as_json:

@@ -17,7 +17,7 @@ import click
 from service.cli.ingest_output import print_report, report_to_json
 from service.cli.shared import as_json, echo_json, needs, progress_bars, services
 from service.domain.sources import Selection
-from service.errors import InvalidInput
+from service.errors import Cancelled, InvalidInput
 from service.evaluation.gates import golden_cases
 from service.offline.ingest.git_source import at_commit
 from service.offline.ingest.sources import LARGEST, is_read
@@ -110,19 +110,32 @@ def ingest_command(
     _check_template(url_template, with_commit=committish is not None)
     selection = Selection(include, exclude, url_template)
     began = time.perf_counter()
-    with _opened(sources, committish, selection) as (folders, chosen), ParseWorker() as worker:
-        profile = _profile(corpus, folders)
-        with progress_bars() as progress:
-            report = services().offline.ingest(
-                corpus,
-                folders,
-                profile,
-                _access(access),
-                progress,
-                selection=chosen,
-                most_deletions=max_deletions if delete_missing else None,
-                parse=worker.parse,
-            )
+    taken = 0
+    try:
+        with _opened(sources, committish, selection) as (folders, chosen), ParseWorker() as worker:
+            profile = _profile(corpus, folders)
+            with progress_bars() as bars:
+
+                def progress(step: str, done: int, total: int) -> None:
+                    nonlocal taken
+                    taken = done - 1  # It is told of each before it is taken.
+                    bars(step, done, total)
+
+                report = services().offline.ingest(
+                    corpus,
+                    folders,
+                    profile,
+                    _access(access),
+                    progress,
+                    selection=chosen,
+                    most_deletions=max_deletions if delete_missing else None,
+                    parse=worker.parse,
+                )
+    except KeyboardInterrupt as error:
+        raise Cancelled(
+            f"This ingest was stopped at the keyboard. The first {taken} documents are dealt with, and what was new of "
+            "them is kept for the next build. The same command goes on: it passes over what it has read."
+        ) from error
     if as_json:
         echo_json(report_to_json(corpus, report))
     else:

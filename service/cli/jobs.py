@@ -126,11 +126,11 @@ def _run(opened: Services, job: Job) -> None:
     elif job.kind in ("check", "gate"):
         with Desk(opened.engine.jobs, opened.who).working("look", job, quiet) as work:
             if job.kind == "gate":
-                manifest, gates = offline.gate(corpus, named)
+                manifest, gates = offline.gate(corpus, named, work.progress)
                 name, results = manifest.generation, [result.to_json() for result in gates]
             else:
                 name = named or live_generation(opened.engine, corpus) or ""
-                results = [result.to_json() for result in offline.check(name)]
+                results = [result.to_json() for result in offline.check(name, work.progress)]
             passed = all(result["passed"] for result in results)
             work.keep({"generation": name, "passed": passed, "results": results})
     else:

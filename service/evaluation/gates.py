@@ -52,6 +52,20 @@ class LastTrace:
         return []
 
 
+@dataclass(slots=True)
+class Asking:
+    """One of the two sides. `progress` hears of each question before it is asked, and may end the trial."""
+
+    online: Online
+    progress: Callable[[str, int, int], None]
+    asked: int = 0
+
+    def begin(self) -> Online:
+        self.asked += 1
+        self.progress("questions", self.asked, 0)
+        return self.online
+
+
 @dataclass(frozen=True, slots=True)
 class OnlineTrial:
     """`online` has no cache; it is asked under a trace store of this trial's own."""
@@ -59,7 +73,9 @@ class OnlineTrial:
     online: Online
     clock: Callable[[], float] = field(default=time.perf_counter)
 
-    def __call__(self, candidate: Manifest, live: Manifest | None) -> list[GateResult]:
+    def __call__(
+        self, candidate: Manifest, live: Manifest | None, progress: Callable[[str, int, int], None]
+    ) -> list[GateResult]:
         stored = self.online.story.engine.registry.corpus_profile(candidate.corpus) or {}
         settings = gates_of(stored)
         asking = principal_of(
@@ -69,8 +85,8 @@ class OnlineTrial:
             labels=list(settings.labels),
             roles=["reader"],
         )
-        tried = self._on(candidate)
-        before = self._on(live) if live else None
+        tried = self._on(candidate, progress)
+        before = self._on(live, progress) if live else None
         return [
             sample_gate(tried, candidate.corpus, settings, asking),
             golden_gate(tried, before, candidate.corpus, settings),
@@ -78,15 +94,16 @@ class OnlineTrial:
             self._latency(tried, before, candidate.corpus, settings, asking),
         ]
 
-    def _on(self, manifest: Manifest) -> Online:
+    def _on(self, manifest: Manifest, progress: Callable[[str, int, int], None]) -> Asking:
         generation = Generation.parse(manifest.generation)
         engine = replace(self.online.story.engine, traces=LastTrace())
-        return replace(self.online, story=replace(self.online.story, engine=engine), pinned=generation)
+        online = replace(self.online, story=replace(self.online.story, engine=engine), pinned=generation)
+        return Asking(online, progress)
 
     def _latency(
         self,
-        tried: Online,
-        before: Online | None,
+        tried: Asking,
+        before: Asking | None,
         corpus: str,
         settings: GateSettings,
         asking: Principal,
@@ -105,16 +122,16 @@ class OnlineTrial:
         return latency_gate(times[True], times[False], settings.latency)
 
 
-def _ask(online: Online, corpus: str, number: int, query: str, asking: Principal) -> str:
+def _ask(side: Asking, corpus: str, number: int, query: str, asking: Principal) -> str:
     """How the question ended: "answered", a reason code, or that there was nothing for this principal."""
     try:
-        answer = online.answer(Question(f"gate-{number}", query, corpus), asking)
+        answer = side.begin().answer(Question(f"gate-{number}", query, corpus), asking)
     except NotFound:
         return "nothing in it that the one who asks may see"
     return str(answer.reason or answer.status)
 
 
-def sample_gate(tried: Online, corpus: str, settings: GateSettings, asking: Principal) -> GateResult:
+def sample_gate(tried: Asking, corpus: str, settings: GateSettings, asking: Principal) -> GateResult:
     queries = settings.sample_queries
     if not queries:
         return GateResult("sample queries", True, "none are set", "each answered")
@@ -129,7 +146,7 @@ def sample_gate(tried: Online, corpus: str, settings: GateSettings, asking: Prin
     )
 
 
-def golden_gate(tried: Online, before: Online | None, corpus: str, settings: GateSettings) -> GateResult:
+def golden_gate(tried: Asking, before: Asking | None, corpus: str, settings: GateSettings) -> GateResult:
     """Compares, bucket by bucket, how many cases end rightly."""
     limit = f"in no bucket worse than live by more than {settings.tolerance:g}"
     if not settings.cases:
@@ -176,12 +193,12 @@ def golden_cases(lines: Sequence[str]) -> tuple[Case, ...]:
     return tuple(cases.values())
 
 
-def _judged(online: Online, corpus: str, cases: Sequence[Case]) -> dict[str, bool]:
+def _judged(side: Asking, corpus: str, cases: Sequence[Case]) -> dict[str, bool]:
     """Whether each case ends rightly. Whoever may see nothing of the corpus is told so, which is a refusal."""
     right = {}
     for case in cases:
         try:
-            [result] = run(online, corpus, [case], None, lambda *_: None)
+            [result] = run(side.begin(), corpus, [case], None, lambda *_: None)
         except NotFound:
             right[case.case_id] = case.answerability == "unanswerable"
         else:

@@ -13,13 +13,13 @@ a corpus, each under a lease (work.py).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from service.domain.documents import RegistryEntry
+from service.domain.documents import IndexedChunk, RegistryEntry
 from service.domain.generations import Generation, Manifest, Processors, check_corpus_name
 from service.domain.jobs import Job, Slot
 from service.domain.ports import Embedder, Engine, IndexSettings
@@ -28,9 +28,10 @@ from service.errors import AttestError, BuildRefused, Conflict
 from service.offline import rights
 from service.offline.filling import Filling
 from service.offline.generations import gates, identity, switch
-from service.offline.generations.checks import CheckResult, faults, run_checks
+from service.offline.generations.checks import CheckResult, counted, faults, run_checks
 from service.offline.generations.gates import Force, GateResult, Trial, without_withdrawn
 from service.offline.generations.lifecycle import Lifecycle, now
+from service.offline.generations.planning import planned
 from service.offline.generations.sampling import Sample
 from service.offline.ingest.chunking import Chunker
 from service.offline.ingest.parsing import parse, parser_versions
@@ -92,14 +93,14 @@ class Offline:
         """
         with self._working("build", corpus, "build", progress, job) as work:
             self._lifecycle.settle(corpus)
-            plan, entries = self._plan(corpus)
+            plan, entries = planned(self.engine, corpus, self._processors(), self.index, self.who)
             left = self._lifecycle.abandoned(corpus)
             manifest = self._sealed_already(left, plan, work)
             if manifest is None:
                 manifest = self._filled_and_sealed(plan, entries, left, work)
             work.progress("check", 0, 1)
             work.keep({"generation": manifest.generation})
-            return manifest if manifest.state == "ready" else self._checked(manifest)
+            return manifest if manifest.state == "ready" else self._checked(manifest, work.progress)
 
     def is_current(self, generation_name: str) -> bool:
         """Whether a new build would have the same corpusVersion and the same corpus profile (gates aside)."""
@@ -123,44 +124,6 @@ class Offline:
             embedder=self.embedder.identity,
             mapping=self.mapping_version,
         )
-
-    def _plan(self, corpus: str) -> tuple[Manifest, dict[str, RegistryEntry]]:
-        """The manifest of the next generation, not written yet, and the documents that go into it."""
-        profile = self.engine.registry.corpus_profile(check_corpus_name(corpus))
-        entries = {e.document_id: e for e in self.engine.registry.scan(corpus) if not e.deleted}
-        if profile is None or not entries:
-            raise BuildRefused(f"Corpus {corpus!r} has no documents yet; read some with `attest ingest`.")
-        if profile.get("single_tenant"):
-            strange = sorted(name for name, e in entries.items() if e.access.tenant != profile["tenant"])
-            if strange:
-                raise BuildRefused(
-                    f"Corpus {corpus!r} is for tenant {profile['tenant']!r} only; {strange[0]!r} belongs to another. "
-                    f"Take it out with `attest access delete {corpus} {strange[0]}`."
-                )
-        documents = {document_id: entry.current_version for document_id, entry in entries.items()}
-        processors = self._processors()
-        version = identity.corpus_version(documents, processors)
-        taken = {
-            *self.engine.generations.names(corpus),
-            *(m.generation for m in self.engine.builds.scan(corpus)),
-        }
-        manifest = Manifest(
-            generation=identity.next_generation(self.engine.prefix, corpus, version, taken).name,
-            corpus=corpus,
-            corpus_version=version,
-            state="building",
-            processors=processors,
-            documents=documents,
-            chunks=0,
-            chunks_per_document={},
-            dimension=self.embedder.dimension,
-            vector_index=self.index.vector_index,
-            corpus_profile=kept_with_generation(profile),
-            created_at=now(),
-            updated_at=now(),
-            updated_by=self.who,
-        )
-        return manifest, entries
 
     def _sealed_already(self, left: Sequence[Manifest], plan: Manifest, work: Work) -> Manifest | None:
         """A killed build of the very same corpusVersion that only its checks, or its last word, are missing of."""
@@ -197,11 +160,11 @@ class Offline:
             self._failed(manifest, error.message)
             raise
 
-    def _checked(self, manifest: Manifest) -> Manifest:
+    def _checked(self, manifest: Manifest, progress: Progress) -> Manifest:
         try:
             registry = self._align(manifest)  # Rights may have changed since the build read them.
-            chunks = self.engine.generations.scan(_generation(manifest), vectors=True)
             current = without_withdrawn(manifest, registry)
+            chunks = self._chunks(current, progress)
             results = run_checks(current, chunks, self.engine.archive.get_many, registry)
         except AttestError as error:
             self._failed(manifest, error.message)
@@ -221,24 +184,32 @@ class Offline:
 
     # ── check, gate ─────────────────────────────────────────────────────────────────────────────────────
 
-    def check(self, generation_name: str) -> list[CheckResult]:
+    def check(self, generation_name: str, progress: Progress = quiet) -> list[CheckResult]:
         """The integrity checks of a generation, every chunk of it, against archive and registry as they are now."""
         manifest = self._lifecycle.manifest(generation_name)
         registry = {entry.document_id: entry for entry in self.engine.registry.scan(manifest.corpus)}
-        return self._integrity(manifest, registry)
+        return self._integrity(manifest, registry, progress)
 
-    def gate(self, corpus: str, generation_name: str | None) -> tuple[Manifest, list[GateResult]]:
+    def gate(
+        self, corpus: str, generation_name: str | None, progress: Progress = quiet
+    ) -> tuple[Manifest, list[GateResult]]:
         """What a publish would look at, each with number and limit; nothing is switched."""
         manifest = self._candidate(corpus, generation_name, self._lifecycle.settle(corpus))
-        return manifest, self._gates(manifest)
+        return manifest, self._gates(manifest, progress)
 
-    def _integrity(self, manifest: Manifest, registry: Mapping[str, RegistryEntry]) -> list[CheckResult]:
+    def _integrity(
+        self, manifest: Manifest, registry: Mapping[str, RegistryEntry], progress: Progress
+    ) -> list[CheckResult]:
         """What every chunk must be, and of a sample, whether it is what would be made of its document now."""
         sample = Sample(manifest)
-        chunks = sample.watching(self.engine.generations.scan(_generation(manifest), vectors=True))
+        chunks = sample.watching(self._chunks(manifest, progress))
         results = run_checks(manifest, chunks, self.engine.archive.get_many, registry)
         cut = (self._filling.version, self.chunker.cut)
         return [*results, sample.check(self.engine.archive.get_many, cut, self.embedder)]
+
+    def _chunks(self, manifest: Manifest, progress: Progress) -> Iterator[IndexedChunk]:
+        chunks = self.engine.generations.scan(_generation(manifest), vectors=True)
+        return counted(chunks, manifest.chunks, progress)
 
     def _align(self, manifest: Manifest) -> dict[str, RegistryEntry]:
         registry = self._registered(manifest.corpus)
@@ -251,7 +222,7 @@ class Offline:
             rights.finish(self.engine, entry)
         return {entry.document_id: entry for entry in self.engine.registry.scan(corpus)}
 
-    def _gates(self, manifest: Manifest) -> list[GateResult]:
+    def _gates(self, manifest: Manifest, progress: Progress) -> list[GateResult]:
         live = switch.live_generation(self.engine, manifest.corpus, among_several=True)
         before = self.engine.builds.get(live) if live and live != manifest.generation else None
         # Changes of rights reach every generation by themselves: one that is not as registered is not mended here.
@@ -260,13 +231,13 @@ class Offline:
         results = gates.standing_gates(
             manifest,
             without_withdrawn(before, registry) if before else None,
-            self._integrity(manifest, registry),
+            self._integrity(manifest, registry, progress),
             gates_of(self.engine.registry.corpus_profile(manifest.corpus)),
             self._processors(),
         )
         # Nothing is asked of a generation that is not whole or shows what it may not.
         if self.trial is not None and all(result.passed or result.may_be_forced for result in results):
-            results += self.trial(manifest, before)
+            results += self.trial(manifest, before, progress)
         return results
 
     # ── publish, rollback, prune ────────────────────────────────────────────────────────────────────────
@@ -293,7 +264,7 @@ class Offline:
                     f"{self.embedder.identity}: queries and index would not speak the same language."
                 )
             work.progress("gates", 0, 1)
-            results = self._gates(manifest)
+            results = self._gates(manifest, work.progress)
             judgement = gates.judged(results, force, self.who)
             manifest = self._lifecycle.note(manifest, judgement.remark, gates=judgement.record)
             if judgement.refusal:

@@ -59,6 +59,12 @@ class CorpusProfile(BaseModel):
         description="Ranking profile of questions that name none. It goes live, and back, with the generation.",
     )
     gates: GateSettings = GateSettings()
+    rollback_window_hours: float | None = Field(
+        None,
+        ge=0,
+        le=8760,
+        description="Hours for which what was live is kept from `prune`; ATTEST_ROLLBACK_WINDOW_HOURS when left out.",
+    )
 
     @field_validator("profile")
     @classmethod
@@ -87,8 +93,15 @@ class CorpusProfile(BaseModel):
 
 
 def kept_with_generation(profile: Mapping[str, Any]) -> dict[str, Any]:
-    """What of a stored profile a generation is built under: all but the gates, which are asked as they are now."""
-    return {name: value for name, value in profile.items() if name != "gates"}
+    """What of a stored profile a generation is built under: all but the gates and the window, which hold as they are
+    now."""
+    return {name: value for name, value in profile.items() if name not in ("gates", "rollback_window_hours")}
+
+
+def rollback_window_h(stored: Mapping[str, Any] | None, otherwise: float) -> float:
+    """Hours for which a prune keeps what was live, by a corpus profile as it is stored."""
+    own = (stored or {}).get("rollback_window_hours")
+    return otherwise if own is None else float(own)
 
 
 def read_corpus_profile(folder: Path) -> CorpusProfile | None:

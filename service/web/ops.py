@@ -18,6 +18,7 @@ from service.errors import NotFound
 from service.offline.generations.gates import Force
 from service.offline.overview import Row, one, overview
 from service.offline.work import as_seen, jobs_of, request_cancel
+from service.profiles.corpus import rollback_window_h
 from service.settings import Settings
 from service.web import launch, models
 from service.web import ops_models as shapes
@@ -78,7 +79,9 @@ def blueprint(
     )
     def start(path: shapes.CorpusPath, body: shapes.JobBody) -> tuple[Response, int]:
         who = f"user:{g.principal.subject}"
-        job = launch.start(engine(), settings, path.corpus, body.kind, who, _arguments(body, settings))
+        profile = engine().registry.corpus_profile(path.corpus)
+        given = _arguments(body, rollback_window_h(profile, settings.rollback_window_hours))
+        job = launch.start(engine(), settings, path.corpus, body.kind, who, given)
         return jsonify(job_json(job)), 202
 
     @ops.get(
@@ -118,10 +121,10 @@ def _seen(job: Job | None) -> Job:
     return as_seen(job)
 
 
-def _arguments(body: shapes.JobBody, settings: Settings) -> dict[str, Any]:
+def _arguments(body: shapes.JobBody, usual_h: float) -> dict[str, Any]:
     """What the command would be given. Raises InvalidInput for a reason to force that says nothing."""
     if body.kind == "prune":
-        window_h = settings.rollback_window_hours if body.window_hours is None else body.window_hours
+        window_h = usual_h if body.window_hours is None else body.window_hours
         return {
             "keep": 1 if body.keep is None else body.keep,
             "windowHours": window_h,

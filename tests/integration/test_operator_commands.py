@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import sys
-from collections.abc import Callable, Iterator
+import time
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -13,12 +15,13 @@ import pytest
 from click.testing import CliRunner, Result
 
 from service.adapters.embedded import open_embedded
-from service.cli import cli, generations, main
+from service.cli import cli, generations, ingest, main
+from service.domain.documents import IndexedChunk
 from service.domain.jobs import Job
 from service.domain.ports import Engine
 from service.errors import Cancelled, InvalidInput
 from service.offline.story import quiet
-from service.offline.work import Desk, new_job
+from service.offline.work import Desk, Progress, new_job, request_cancel
 
 CORPUS = "handbook"
 PREFIX = "test-shell"
@@ -189,7 +192,7 @@ def test_a_command_stopped_at_the_keyboard_ends_in_one_sentence_and_goes_on_when
         patched.setattr(sys, "argv", ["attest", command, CORPUS])
         with pytest.raises(SystemExit) as ended:
             main()
-    assert ended.value.code == 1
+    assert ended.value.code == 130
     said = capsys.readouterr().err.strip().splitlines()
     assert len(said) == 1 and f"This {command} was stopped at the keyboard" in said[0]
     stopped = shell.jobs(command)[-1]
@@ -197,6 +200,85 @@ def test_a_command_stopped_at_the_keyboard_ends_in_one_sentence_and_goes_on_when
     assert shell.engine.generations.live()[CORPUS] == (live,)
     shell.out(command, CORPUS)
     assert shell.jobs(command)[-1].state == "done"
+
+
+def test_an_ingest_stopped_at_the_keyboard_tells_what_is_kept_and_goes_on(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("attic", "garage", "kitchen"):
+        (shell.sources / f"{name}.md").write_text(f"# {name}\n\nThe {name} is open.\n", encoding="utf-8")
+    given = ("ingest", str(shell.sources), "--corpus", CORPUS, "--access", '{"allow": ["*"]}')
+
+    @contextmanager
+    def bars() -> Iterator[Callable[[str, int, int], None]]:
+        def advance(step: str, done: int, total: int) -> None:
+            if done == 3:
+                raise KeyboardInterrupt
+
+        yield advance
+
+    with monkeypatch.context() as patched:
+        patched.setattr(ingest, "progress_bars", bars)
+        patched.setattr(sys, "argv", ["attest", *given])
+        with pytest.raises(SystemExit) as ended:
+            main()
+    assert ended.value.code == 130
+    [said] = capsys.readouterr().err.strip().splitlines()
+    assert "The first 2 documents are dealt with" in said and "Aborted" not in said
+    assert [entry.document_id for entry in shell.engine.registry.scan(CORPUS)] == ["attic.md", "garage.md"]
+    assert "1 added, 0 updated" in (told := shell.out(*given)) and "2 unchanged" in told
+
+
+def test_a_command_without_a_job_stopped_at_the_keyboard_ends_in_one_sentence(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shell.publish(kitchen="The kitchen opens at eight.")
+    monkeypatch.setattr(generations, "progress_bars", at_the_keyboard("chunks"))
+    monkeypatch.setattr(sys, "argv", ["attest", "check", CORPUS])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 130
+    assert capsys.readouterr().err.strip() == "attest: CANCELLED: Stopped at the keyboard."
+
+
+@pytest.mark.parametrize("kind", ["check", "gate"])
+def test_a_look_hears_of_a_cancel_while_it_looks(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    shell.publish(kitchen="The kitchen opens at eight.")
+    engine = shell.engine
+    queued = engine.jobs.write(new_job(CORPUS, kind, "ann"))
+    seen: list[int] = []
+
+    def slow(chunks: Iterable[IndexedChunk], total: int, progress: Progress) -> Iterator[IndexedChunk]:
+        """A generation whose end nobody would live to see."""
+        for number in itertools.count():
+            progress("chunks", number, total)
+            if number == 0:
+                request_cancel(engine.jobs, queued.job_id)
+            seen.append(number)
+            time.sleep(0.05)
+        yield from chunks
+
+    monkeypatch.setattr("service.offline.story.counted", slow)
+    result = shell.run("jobs", "run", queued.job_id)
+    assert isinstance(result.exception, Cancelled)
+    ended = engine.jobs.get(queued.job_id)
+    assert ended is not None and ended.state == "cancelled" and seen
+
+
+def test_a_corpus_may_have_a_window_of_its_own(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    first = shell.publish(kitchen="The kitchen opens at eight.")
+    shell.publish(kitchen="The kitchen opens at nine.")
+    (shell.sources / "corpus.toml").write_text(f'name = "{CORPUS}"\nrollback_window_hours = 0\n')
+    assert shell.json("prune", CORPUS, "--keep", "0")["pruned"] == []
+    shell.ingest()
+    assert shell.json("prune", CORPUS, "--keep", "0")["pruned"] == [first]
+    assert shell.json("prune", CORPUS, "--keep", "0", "--window-hours", "1")["pruned"] == []
+    (shell.sources / "corpus.toml").write_text(f'name = "{CORPUS}"\nrollback_window_hours = 48\n')
+    monkeypatch.setenv("ATTEST_ROLLBACK_WINDOW_HOURS", "0")
+    shell.ingest()
+    assert shell.json("prune", CORPUS, "--keep", "0")["pruned"] == []
 
 
 def test_who_stops_waiting_for_a_lease_leaves_no_job_that_seems_to_run(

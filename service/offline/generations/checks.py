@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ from service.offline.generations.coverage import coverage
 from service.text.spans import slice_matches
 
 _NAMED = 5  # offenders a failed check names; the count tells of the rest
+_TOLD = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,16 @@ ArchiveLookup = Callable[[Sequence[tuple[str, str]]], dict[tuple[str, str], Arch
 def faults(results: Iterable[CheckResult]) -> str:
     """What does not hold, in one line; empty when everything does."""
     return "; ".join(f"{r.name}: {r.found} ({', '.join(r.offenders)})" for r in results if not r.passed)
+
+
+def counted(
+    chunks: Iterable[IndexedChunk], total: int, progress: Callable[[str, int, int], None]
+) -> Iterator[IndexedChunk]:
+    """The chunks as they pass by; how many have is told at every few hundred, where a cancel is heard too."""
+    for number, indexed in enumerate(chunks):
+        if number % _TOLD == 0:
+            progress("chunks", number, total)
+        yield indexed
 
 
 def run_checks(

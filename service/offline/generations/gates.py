@@ -6,7 +6,7 @@ live generation. Those that ask questions come as a `Trial`, since asking is the
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil, floor
 from typing import Any, Protocol
@@ -71,8 +71,11 @@ class Judgement:
 
 
 class Trial(Protocol):
-    def __call__(self, candidate: Manifest, live: Manifest | None) -> list[GateResult]:
-        """Asks the candidate, and the live generation beside it, and compares."""
+    def __call__(
+        self, candidate: Manifest, live: Manifest | None, progress: Callable[[str, int, int], None]
+    ) -> list[GateResult]:
+        """Asks the candidate, and the live generation beside it, and compares. `progress` is told before each
+        question, and may raise to end it."""
         ...
 
 
