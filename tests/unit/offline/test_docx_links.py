@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from html import escape
+
 import docx
 import pytest
 from docx.opc.constants import RELATIONSHIP_TYPE
@@ -93,3 +95,73 @@ def test_every_link_is_of_its_own_words(props: str) -> None:
         assert [(words.split(), href) for words, href in links_of(document)] == expected
 
     holds()
+
+
+def field(code: str, *result: str) -> str:
+    """A field as Word writes it: its code may be parted over runs."""
+    half = len(code) // 2
+
+    def mark(kind: str) -> str:
+        return f'<w:r><w:fldChar w:fldCharType="{kind}"/></w:r>'
+
+    parts = "".join(
+        f"<w:r><w:instrText>{escape(part)}</w:instrText></w:r>" for part in (code[:half], code[half:])
+    )
+    return mark("begin") + parts + mark("separate") + "".join(map(r, result)) + mark("end")
+
+
+def cell(*inside: str, props: str = "") -> str:
+    return f"<w:tc><w:tcPr>{props}</w:tcPr>{''.join(inside)}</w:tc>"
+
+
+def test_links_in_cells_and_in_tables_within() -> None:
+    inner = f"<w:tbl><w:tr>{cell(p('in ', anchored('deep', 'd')))}{cell(p('z'))}</w:tr></w:tbl>"
+    rows = (
+        cell(p("Name"), props='<w:gridSpan w:val="2"/>'),
+        cell(p("see  ", anchored("rule  one", "a")), p(anchored("two", "b"))) + cell(p("x"), inner, p("")),
+        cell(p(anchored("both", "c")), props='<w:gridSpan w:val="2"/>'),
+    )
+    document = read(docx_of("<w:tbl>" + "".join(f"<w:tr>{row}</w:tr>" for row in rows) + "</w:tbl>"))
+    assert document.canonical_text == "Name | Name\nsee rule one two | x in deep, z\nboth | both"
+    assert links_of(document) == [("rule one", "#a"), ("two", "#b"), ("deep", "#d"), ("both", "#c")]
+    places = [link.span.start for block in document.blocks for link in block.links]
+    assert places == [document.canonical_text.index(word) for word in ("rule", "two", "deep", "both")]
+
+
+def test_links_in_notes() -> None:
+    mark = '<w:r><w:footnoteReference w:id="2"/></w:r>'
+    words = p("after ", anchored("this", "a"), " ", field('HYPERLINK "b.docx"', "that"))
+    note = f'<w:footnote w:id="2">{words}</w:footnote>'
+    document = read(docx_of(p("Said", mark, "."), footnotes=note))
+    assert links_of(document) == [("this", "#a"), ("that", "b.docx")]
+    assert document.blocks[-1].kind == "footnote"
+
+
+@pytest.mark.parametrize(
+    ("code", "leads"),
+    [
+        ('HYPERLINK "https://a.example/x?y=1"', "https://a.example/x?y=1"),
+        (r' HYPERLINK  "a b.docx" \l "Part" \o "a tip" \t "_blank" ', "a b.docx#Part"),
+        (r'HYPERLINK \l "Part"', "#Part"),
+        (r"hyperlink https://a.example/ \h", "https://a.example/"),
+        (r'HYPERLINK "..\\old\\rules.docx"', "../old/rules.docx"),
+        (r"REF _Ref12 \h \* MERGEFORMAT", "#_Ref12"),
+        (r"PAGEREF _Ref12 \h", "#_Ref12"),
+        ("REF _Ref12", ""), ('HYPERLINK "javascript:go()"', ""), ("DATE", ""), ("HYPERLINK", ""), ("", ""),
+    ],
+)  # fmt: skip
+def test_where_fields_lead(code: str, leads: str) -> None:
+    expected = [("the words", leads)] if leads else []
+    told = read(docx_of(p("see ", field(code, "the ", "words"), " here")))
+    assert (told.canonical_text, links_of(told)) == ("see the words here", expected)
+    simple = read(docx_of(p("see ", f'<w:fldSimple w:instr="{escape(code)}">{r("the words")}</w:fldSimple>')))
+    assert links_of(simple) == expected
+
+
+def test_a_field_over_paragraphs_and_one_that_never_ends() -> None:
+    code = field('HYPERLINK \\l "a"', "first")
+    end = '<w:r><w:fldChar w:fldCharType="end"/></w:r>'
+    document = read(
+        docx_of(p(code.removesuffix(end)) + p("second", end, "plain") + p(code.removesuffix(end)))
+    )
+    assert links_of(document) == [("first", "#a"), ("second", "#a"), ("first", "#a")]

@@ -97,7 +97,7 @@ READERS = {
     "text/html": Reader("html", 4, _read_html),
     "text/plain": Reader("plain", 1, _read_plain),
     "application/pdf": Reader("pdf", 2, _read_pdf),
-    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": Reader("docx", 2, _read_docx),
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": Reader("docx", 3, _read_docx),
     "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": Reader("sheets", 1, _read_sheets),
     "application/vnd.ms-excel": Reader("sheets", 1, _read_sheets),
     "application/vnd.oasis.opendocument.spreadsheet": Reader("sheets", 1, _read_sheets),

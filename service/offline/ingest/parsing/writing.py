@@ -49,9 +49,16 @@ class Writer:
         return span
 
     def table(
-        self, rows: Sequence[str], heads: int = 0, *, caption: Span | None = None, mark: str = ""
+        self,
+        rows: Sequence[str],
+        heads: int = 0,
+        *,
+        caption: Span | None = None,
+        mark: str = "",
+        links: Sequence[Hyperlink] = (),
     ) -> None:
-        """Rows as lines. The first `heads` are the head; without a row beneath, there is none."""
+        """Rows as lines, `links` are placed in these. The first `heads` are the head; without a row beneath, there is
+        none."""
         if not rows:
             return
         start = self._length + (2 if self.blocks else 0)
@@ -61,7 +68,9 @@ class Writer:
             start += len(row) + 1
         head = Span(spans[0].start, spans[heads - 1].end) if 0 < heads < len(rows) else None
         parts = tuple(spans[heads:] if head else spans)
-        self._block("table", "\n".join(rows), mark, head=head, parts=parts, caption=caption)
+        span = self._block("table", "\n".join(rows), mark, head=head, parts=parts, caption=caption)
+        if links:
+            self.blocks[-1] = replace(self.blocks[-1], links=moved(links, span.start))
 
     def _block(self, kind: BlockKind, text: str, mark: str, **more: Any) -> Span:
         if self._length + len(text) > MOST_TEXT:

@@ -46,7 +46,11 @@ def read(raw: bytes) -> tuple[str, tuple[Block, ...], str]:
         for note in children(part(f"{kind}s"), f"w:{kind}")
         if note.get("w:type", "normal") == "normal"
     }
-    reading = Body(Styles(part("styles")), Numbering(part("numbering")), notes, outside(archive, main))
+    targets = {"": outside(archive, main)}
+    targets |= {
+        kind: outside(archive, parts[f"{kind}s"]) for kind in ("footnote", "endnote") if f"{kind}s" in parts
+    }
+    reading = Body(Styles(part("styles")), Numbering(part("numbering")), notes, targets)
     reading.read(body)
     return reading.writer.text, tuple(reading.writer.blocks), core_title(archive) or reading.title
 

@@ -9,8 +9,8 @@ from service.domain.documents import Hyperlink, Span
 from service.offline.ingest.parsing.docx.numbering import Numbering
 from service.offline.ingest.parsing.docx.runs import GONE, THROUGH, Line, Runs, chosen
 from service.offline.ingest.parsing.docx.styles import Styles, value
-from service.offline.ingest.parsing.docx.tables import lone_cell, read_table
-from service.offline.ingest.parsing.linking import moved, one_line, pieces_of, with_words
+from service.offline.ingest.parsing.docx.tables import Cell, lone_cell, read_table
+from service.offline.ingest.parsing.linking import Piece, moved, one_line, pieces_of, with_words
 from service.offline.ingest.parsing.officexml import Element, within
 from service.offline.ingest.parsing.writing import Writer
 
@@ -22,14 +22,14 @@ _LONGEST_HEADING = 300  # characters; a longer paragraph only has the look of a 
 
 class Body:
     """One reading of one document. `notes` gives the element of a note by (kind, id), `targets` what a link leads to
-    by its id."""
+    by its part and id."""
 
     def __init__(
         self,
         styles: Styles,
         numbering: Numbering,
         notes: Mapping[tuple[str, str], Element],
-        targets: Mapping[str, str],
+        targets: Mapping[str, Mapping[str, str]],
     ) -> None:
         self.writer = Writer()
         self.title = ""
@@ -95,8 +95,9 @@ class Body:
     def _write_notes(self, notes: Iterable[tuple[str, str, str]]) -> None:
         for kind, note_id, mark in notes:
             note = self._notes.get((kind, note_id))
-            text = self._flat(note) if note is not None else ""
-            self.writer.add("footnote", f"{mark}: {text}" if mark and text else text)
+            text, links = self._flat(note, part=kind) if note is not None else ("", ())
+            lead = f"{mark}: " if mark and text else ""
+            self.writer.add("footnote", lead + text, links=moved(links, len(lead)))
 
     def _table(self, table: Element) -> None:
         cell = lone_cell(table)
@@ -105,7 +106,7 @@ class Body:
             return
         notes: list[tuple[str, str, str]] = []
         read = read_table(table, lambda cell: self._flat(cell, notes))
-        self.writer.table(read.lines, read.heads, caption=self._caption())
+        self.writer.table(read.lines, read.heads, caption=self._caption(), links=read.links)
         self._write_notes(notes)
 
     def _caption(self) -> Span | None:
@@ -125,26 +126,35 @@ class Body:
             unit = blocks[-back].span
         return unit
 
-    def _flat(self, element: Element, notes: list[tuple[str, str, str]] | None = None) -> str:
-        """All of a cell's or a note's text on one line. A table inside is told cell by cell."""
-        pieces: list[str] = []
+    def _flat(
+        self, element: Element, notes: list[tuple[str, str, str]] | None = None, part: str = ""
+    ) -> Cell:
+        """All of a cell's or a note's text on one line, with its links. A table inside is told cell by cell."""
+        pieces: list[Piece] = []
 
         def paragraph(one: Element) -> None:
-            line = self._runs.line(one)
+            line = self._runs.line(one, part)
             numbered = self._styles.numbering(one.find("w:pPr"))
             label = self._numbering.label(*numbered) if numbered else ""
-            own = " ".join((label + line.text if line.text.strip() else "").split())
-            pieces.append(own if line.joins_next or not own else f"{own} ")
-            pieces.extend(f"{self._flat(box, notes)} " for box in line.boxes)
+            if line.text.strip():
+                pieces.append((label, ""))
+                pieces.extend(pieces_of(line.text, line.links))
+                pieces.append(("" if line.joins_next else " ", ""))
+            for box in line.boxes:
+                pieces.extend((*pieces_of(*self._flat(box, notes, part)), (" ", "")))
             if notes is not None:
                 notes.extend(line.notes)
 
         def table(one: Element) -> None:
-            rows = read_table(one, lambda cell: self._flat(cell, notes)).rows
-            pieces.append("; ".join(", ".join(cell for cell in row if cell) for row in rows) + " ")
+            for row_place, row in enumerate(read_table(one, lambda cell: self._flat(cell, notes, part)).rows):
+                pieces.append(("; " if row_place else "", ""))
+                for place, cell in enumerate(cell for cell in row if cell[0]):
+                    pieces.append((", " if place else "", ""))
+                    pieces.extend(pieces_of(*cell))
+            pieces.append((" ", ""))
 
         _each(element, paragraph, table)
-        return "".join(pieces).strip()
+        return one_line(pieces)
 
 
 def _each(

@@ -4,11 +4,12 @@ of their codes."""
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from service.domain.documents import Hyperlink, Span
 from service.offline.ingest.parsing.docx.counting import counted
+from service.offline.ingest.parsing.docx.fields import Field, field_href
 from service.offline.ingest.parsing.docx.styles import Styles
 from service.offline.ingest.parsing.linking import href_of
 from service.offline.ingest.parsing.officexml import Element, within
@@ -44,19 +45,22 @@ class Line:
 
 class Runs:
     """Reads paragraphs in document order: fields run over several, and notes are counted. `targets` are what links
-    lead to, by id."""
+    lead to, by the part they stand in and their id."""
 
-    def __init__(self, styles: Styles, targets: Mapping[str, str]) -> None:
-        self._styles, self._targets = styles, targets
-        self._fields: list[bool] = []  # of each open field: whether its result has begun
+    def __init__(self, styles: Styles, targets: Mapping[str, Mapping[str, str]]) -> None:
+        self._styles, self._all_targets = styles, targets
+        self._targets: Mapping[str, str] = {}
+        self._fields: list[Field] = []  # those that are open
         self._counts = {"footnote": 0, "endnote": 0}
 
-    def line(self, paragraph: Element) -> Line:
+    def line(self, paragraph: Element, part: str = "") -> Line:
+        """`part` is "" for the document, else the kind of a note."""
         line, parts = Line(), list[str]()
+        self._targets = self._all_targets.get(part, {})
         properties = paragraph.find("w:pPr")
         self._walk(paragraph, properties, line, parts)
         # A field whose result never began would swallow the rest of the document.
-        self._fields = [begun for begun in self._fields if begun]
+        self._fields = [field for field in self._fields if field.begun]
         line.text = "".join(parts)
         mark = properties.find("w:rPr") if properties is not None else None
         line.joins_next = mark is not None and any(mark.find(gone) is not None for gone in GONE)
@@ -76,11 +80,14 @@ class Runs:
             elif child.tag in THROUGH:
                 start = len(parts)
                 self._walk(child, properties, line, parts)
-                if child.tag == "w:hyperlink" and (href := self._href(child)):
-                    before, words = len("".join(parts[:start])), len("".join(parts[start:]))
-                    line.links.append(Hyperlink(Span(before, before + words), href))
+                if href := self._href(child):
+                    _link(line, parts, start, href)
 
     def _href(self, link: Element) -> str:
+        if link.tag == "w:fldSimple":
+            return field_href(link.get("w:instr", ""))
+        if link.tag != "w:hyperlink":
+            return ""
         anchor = link.get("w:anchor", "")
         return href_of(self._targets.get(link.get("r:id", ""), "") + (f"#{anchor}" if anchor else ""))
 
@@ -90,14 +97,19 @@ class Runs:
         for child in run:
             if child.tag == "w:fldChar":
                 self._field(child.get("w:fldCharType"))
-            elif not hidden and all(self._fields):
+            elif child.tag == "w:instrText" and self._fields:
+                self._fields[-1].more(child.text or "")
+            elif not hidden and all(field.begun for field in self._fields):
+                start = len(parts)
                 self._piece(child, properties, line, parts)
+                if href := next((field.href for field in reversed(self._fields) if field.href), ""):
+                    _link(line, parts, start, href)
 
     def _field(self, step: str | None) -> None:
         if step == "begin":
-            self._fields.append(False)
+            self._fields.append(Field())
         elif step == "separate" and self._fields:
-            self._fields[-1] = True
+            self._fields[-1].begin()
         elif step == "end" and self._fields:
             self._fields.pop()
 
@@ -128,6 +140,14 @@ class Runs:
             mark = f"[^{number}]"
         line.notes.append((kind, reference.get("w:id", ""), mark))
         return mark
+
+
+def _link(line: Line, parts: Sequence[str], start: int, href: str) -> None:
+    """The parts from there on link; side by side with what leads there too, they are one link."""
+    before, words = len("".join(parts[:start])), len("".join(parts[start:]))
+    if line.links and (line.links[-1].span.end, line.links[-1].href) == (before, href):
+        before, words = line.links[-1].span.start, before + words - line.links.pop().span.start
+    line.links.append(Hyperlink(Span(before, before + words), href))
 
 
 def _said(element: Element, name: str) -> bool:

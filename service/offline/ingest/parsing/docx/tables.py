@@ -6,30 +6,47 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import takewhile
 
+from service.domain.documents import Hyperlink
 from service.offline.ingest.parsing.docx.runs import GONE, chosen
 from service.offline.ingest.parsing.docx.styles import on, value
+from service.offline.ingest.parsing.linking import moved
 from service.offline.ingest.parsing.officexml import Element, within
 
 _WIDEST = 63  # columns that Word allows
+Cell = tuple[str, tuple[Hyperlink, ...]]  # its text on one line, and the links in that
+_EMPTY: Cell = ("", ())
 _REPEATED = 200  # characters; a longer merged text stands in its first cell only
 _THROUGH = {"w:sdt", "w:sdtContent", "w:customXml", "w:ins", "w:moveTo", "w:smartTag"}
 
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """`rows` hold one text a column; the first `heads` of them are the head."""
+    """`rows` hold one cell a column; the first `heads` of them are the head."""
 
-    rows: tuple[tuple[str, ...], ...]
+    rows: tuple[tuple[Cell, ...], ...]
     heads: int
 
     @property
     def lines(self) -> list[str]:
-        return [" | ".join(row) for row in self.rows]
+        return [" | ".join(text for text, _ in row) for row in self.rows]
+
+    @property
+    def links(self) -> tuple[Hyperlink, ...]:
+        """Where they stand in the lines, one below the other."""
+        found: list[Hyperlink] = []
+        at = 0
+        for row in self.rows:
+            for place, (text, own) in enumerate(row):
+                at += len(" | ") if place else 0
+                found += moved(own, at)
+                at += len(text)
+            at += len("\n")
+        return tuple(found)
 
 
 @dataclass(frozen=True, slots=True)
 class _Row:
-    cells: tuple[str, ...]
+    cells: tuple[Cell, ...]
     said_head: bool
     own: int  # cells as drawn, before merged ones are spread
     begins: frozenset[int]  # the columns where they begin
@@ -44,17 +61,17 @@ def lone_cell(table: Element) -> Element | None:
     return cells[0] if len(cells) == 1 else None
 
 
-def read_table(table: Element, text_of: Callable[[Element], str]) -> Table:
-    """`text_of` a cell; it is called once for each, in document order."""
-    above: dict[int, str] = {}
-    rows = [_row(row, above, text_of) for row in _rows(table)]
+def read_table(table: Element, cell_of: Callable[[Element], Cell]) -> Table:
+    """`cell_of` is called once for each cell, in document order."""
+    above: dict[int, Cell] = {}
+    rows = [_row(row, above, cell_of) for row in _rows(table)]
     # A column where no cell begins in any row is only a wide one's second half.
     columns = sorted(frozenset[int]().union(*(row.begins for row in rows)))
     heads = _heads(table, rows, len(columns))
     kept = [
-        (tuple(row.cells[column] if column < len(row.cells) else "" for column in columns), place < heads)
+        (tuple(row.cells[column] if column < len(row.cells) else _EMPTY for column in columns), place < heads)
         for place, row in enumerate(rows)
-        if any(row.cells)
+        if any(text for text, _ in row.cells)
     ]
     return Table(tuple(cells for cells, _ in kept), sum(is_head for _, is_head in kept))
 
@@ -81,28 +98,28 @@ def _cells(row: Element) -> Iterator[Element]:
             yield from _cells(child)
 
 
-def _row(row: Element, above: dict[int, str], text_of: Callable[[Element], str]) -> _Row:
+def _row(row: Element, above: dict[int, Cell], cell_of: Callable[[Element], Cell]) -> _Row:
     properties = row.find("w:trPr")
-    cells = [""] * _count(value(properties, "w:gridBefore"), 0)
+    cells = [_EMPTY] * _count(value(properties, "w:gridBefore"), 0)
     begins = {0}
     starts, goes_on, own = set(), set(), 0
     for cell in _cells(row):
         own += 1
         settings = cell.find("w:tcPr")
-        column, text = len(cells), text_of(cell)
+        column, own_cell = len(cells), cell_of(cell)
         begins.add(column)
         across = _count(value(settings, "w:gridSpan"), 1) or 1
         down = settings.find("w:vMerge") if settings is not None else None
         if down is not None and down.get("w:val", "continue") != "restart":
             goes_on.add(column)
-            text = text or above.get(column, "")
+            own_cell = own_cell if own_cell[0] else above.get(column, _EMPTY)
         elif value(settings, "w:hMerge") == "continue" and cells:
-            text = text or _repeated(cells[-1])
+            own_cell = own_cell if own_cell[0] else _repeated(cells[-1])
         elif down is not None:
             starts.add(column)
-        above[column] = _repeated(text) if down is not None else ""
-        cells += [text] + [_repeated(text)] * min(across - 1, max(0, _WIDEST - len(cells)))
-    cells += [""] * _count(value(properties, "w:gridAfter"), 0)
+        above[column] = _repeated(own_cell) if down is not None else _EMPTY
+        cells += [own_cell] + [_repeated(own_cell)] * min(across - 1, max(0, _WIDEST - len(cells)))
+    cells += [_EMPTY] * _count(value(properties, "w:gridAfter"), 0)
     return _Row(
         tuple(cells),
         bool(on(properties, "w:tblHeader")),
@@ -146,5 +163,6 @@ def _count(text: str | None, otherwise: int) -> int:
     return min(int(text[:3]), _WIDEST) if text and text.isascii() and text.isdecimal() else otherwise
 
 
-def _repeated(text: str) -> str:
-    return text if len(text) <= _REPEATED else ""
+def _repeated(cell: Cell) -> Cell:
+    """A merged value where it stands again: its links are told once."""
+    return (cell[0], ()) if len(cell[0]) <= _REPEATED else _EMPTY
