@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import click
 
 from service.cli.shared import as_json, echo_json, needs
 from service.evaluation import stored
+from service.evaluation.statistics import Difference
 
+Buckets = Mapping[str, Mapping[str, Difference]]
 _FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
@@ -29,23 +33,29 @@ def compare_command(first: Path, second: Path, every: bool, as_json: bool) -> No
     runs = [stored.read(path) for path in (first, second)]
     found = stored.compare(*runs)
     if as_json:
-        echo_json(
-            {
-                "first": runs[0]["made"],
-                "second": runs[1]["made"],
-                "buckets": {
-                    bucket: {
-                        name: asdict(value) | {"clear": value.clear} for name, value in differences.items()
-                    }
-                    for bucket, differences in found.items()
-                },
-            }
-        )
+        made = {"first": runs[0]["made"], "second": runs[1]["made"]}
+        echo_json({**made, "buckets": differences_json(found)})
         return
-    for name in runs[0]["made"]:
-        before, after = (run["made"].get(name) for run in runs)
+    print_made(*runs)
+    print_differences(found, every=every)
+
+
+def differences_json(found: Buckets) -> dict[str, Any]:
+    return {
+        bucket: {name: asdict(value) | {"clear": value.clear} for name, value in differences.items()}
+        for bucket, differences in found.items()
+    }
+
+
+def print_made(first: Mapping[str, Any], second: Mapping[str, Any]) -> None:
+    """What the two were made of, where it differs."""
+    for name in first["made"]:
+        before, after = (run["made"].get(name) for run in (first, second))
         if before != after and name not in ("at", "seconds"):
             click.echo(f"{name}: {before} → {after}")
+
+
+def print_differences(found: Buckets, *, every: bool) -> None:
     for bucket, differences in found.items():
         shown = {name: value for name, value in differences.items() if every or value.clear}
         cases = next(iter(differences.values())).cases if differences else 0

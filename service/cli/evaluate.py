@@ -11,6 +11,7 @@ import click
 
 from service.bootstrap import Services
 from service.cli.shared import as_json, echo_json, needs, progress_bars, services
+from service.cli.sides import compare_sides
 from service.evaluation import perturbing, stored
 from service.evaluation.cases import Case, load_case_set
 from service.evaluation.runs import ANSWER_MEASURES, Figures, figures, run
@@ -23,7 +24,10 @@ _SHOWN = ("recall@1", "recall@5", "recall@10", "recall@50", "mrr@10", "ndcg@10",
 @needs("inspect")
 @click.command(
     "eval",
-    epilog="\b\nExample:\n  attest eval --corpus xquad-zh --cases cases.report.jsonl --limit 50 --store before.json",
+    epilog="""\b
+Examples:
+  attest eval --corpus xquad-zh --cases cases.report.jsonl --limit 50 --store before.json
+  attest eval --corpus handbook --cases cases.jsonl --compare generation:attest-chunks-handbook-cv0123456789ab-g0007""",
 )
 @click.option("--corpus", required=True)
 @click.option(
@@ -39,6 +43,12 @@ _SHOWN = ("recall@1", "recall@5", "recall@10", "recall@50", "mrr@10", "ndcg@10",
     "--store", type=click.Path(path_type=Path), help="Keep the run as a JSON file, for `attest compare`."
 )
 @click.option("--perturb", is_flag=True, help="Print how little changes of numbers and wording move instead.")
+@click.option(
+    "--compare",
+    "other",
+    metavar="KIND:NAME",
+    help="Also ask generation:NAME, profile:NAME or corpus:NAME, and print both side by side.",
+)
 @click.option("--show-misses", is_flag=True, help="Print the cases whose answer falls short.")
 @as_json
 def eval_command(
@@ -48,6 +58,7 @@ def eval_command(
     profile: str | None,
     store: Path | None,
     perturb: bool,
+    other: str | None,
     show_misses: bool,
     as_json: bool,
 ) -> None:
@@ -58,7 +69,16 @@ def eval_command(
 
     With --perturb every case is asked again with weights ± 10 %, another k of the fusion, a polite beginning, a typo
     and turned words: how far the first ten agree, and which answers flip.
+
+    With --compare every case is asked of what is live and of the other side in turns; a generation need not be live,
+    and one of another embedder is asked through that. Printed are figures, latency, size and cost of the build beside
+    each other, what differs clearly in a bucket, and each case that came out worse.
     """
+    if other is not None:
+        if perturb or store or show_misses:
+            raise click.UsageError("--compare stands alone; leave out --perturb, --store and --show-misses.")
+        compare_sides(corpus, profile, other, load_case_set(case_file), limit, as_json)
+        return
     if perturb and (store or show_misses):
         raise click.UsageError(
             "--perturb keeps no run and shows no misses; leave out --store and --show-misses."

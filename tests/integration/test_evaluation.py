@@ -6,10 +6,12 @@ import dataclasses
 
 import pytest
 
+from service.domain.generations import Generation
 from service.errors import InvalidInput
 from service.evaluation import stored
 from service.evaluation.cases import AcceptedSpan, Case, CasePrincipal, CaseSet, RequiredClaim
 from service.evaluation.runs import figures, run
+from service.evaluation.sides import Side, ask_both, cost, regressed, rows
 from service.evaluation.watching import STAGES
 from tests.integration.world import ALICE, CORPUS, FILES, PAY, WARRANTY, World, quiet
 
@@ -99,3 +101,30 @@ def test_a_run_over_two_generations_is_not_kept(world: World) -> None:
     )
     with pytest.raises(InvalidInput, match="2 generations"):
         stored.to_json([*first, moved], SET, CORPUS, "e", 1.0)
+
+
+def test_two_generations_are_put_side_by_side_and_what_came_out_worse_is_named(world: World) -> None:
+    [live] = world.services.engine.builds.scan(CORPUS)
+    world.write({"warranty.md": "# Warranty\n\nThe guarantee has lapsed.\n"})
+    world.ingest()
+    candidate = world.offline.build(CORPUS, quiet)
+    pinned = dataclasses.replace(world.online, pinned=Generation.parse(candidate.generation))
+    sides = Side(world.online, CORPUS, None), Side(pinned, CORPUS, None)
+    first, second = ask_both(*sides, SET, None, quiet)
+    assert first["made"]["generation"] == live.generation
+    assert second["made"]["generation"] == candidate.generation
+    engine = world.services.engine
+    costs = [cost(engine, run["made"]["generation"]) for run in (first, second)]
+    told = {row.name: (row.first, row.second) for row in rows(first, second, costs)}
+    assert told["saysAndCitesIt"] == (1.0, 0.5)
+    assert told["refusedRightly"] == (1.0, 1.0)
+    assert told["vectorsReused"] == (0.0, 2.0)
+    for name in ("reranked.mrr@10", "p50Ms", "sizeMB", "buildSeconds"):
+        assert None not in told[name]
+    worse = regressed(first, second)
+    assert [(one.case_id, one.measure) for one in worse if one.measure == "saysAndCitesIt"] == [
+        ("period", "saysAndCitesIt")
+    ]
+    assert worse[0].ended_before == "answered"
+    assert regressed(first, first) == []
+    assert "12 months" not in str(second)

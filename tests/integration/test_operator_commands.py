@@ -281,6 +281,32 @@ def test_a_corpus_may_have_a_window_of_its_own(shell: Shell, monkeypatch: pytest
     assert shell.json("prune", CORPUS, "--keep", "0")["pruned"] == []
 
 
+def test_eval_compares_with_a_generation_a_profile_and_a_corpus(shell: Shell, tmp_path: Path) -> None:
+    shell.publish(kitchen="The kitchen opens at eight.")
+    shell.ingest(kitchen="The kitchen is nice.")
+    ready = shell.json("build", CORPUS)["generation"]
+    cases = tmp_path / "cases.jsonl"
+    claim = {"claimId": "c", "acceptedDocumentIds": ["kitchen.md"], "requiredTerms": ["eight"]}
+    case = {
+        "caseId": "opening",
+        "query": "When does the kitchen open?",
+        "answerability": "answerable",
+        "requiredClaims": [claim],
+    }
+    cases.write_text(json.dumps(case) + "\n", encoding="utf-8")
+    given = ("eval", "--corpus", CORPUS, "--cases", str(cases), "--compare")
+    told = shell.out(*given, f"generation:{ready}")
+    assert "== 1 cases came out worse" in told and "opening (" in told and f"→ {ready}" in told
+    assert "sizeMB" in told and "buildSeconds" in told and "p95Ms" in told
+    found = shell.json(*given, f"generation:{ready}")
+    assert {one["measure"] for one in found["regressed"]} >= {"saysAndCitesIt"}
+    for same in ("profile:default", f"corpus:{CORPUS}"):
+        assert "== 0 cases came out worse" in shell.out(*given, same)
+    for strange in ("nothing", "corpus:elsewhere", f"generation:{ready[:-1]}9", "profile:nothing"):
+        assert isinstance(shell.run(*given, strange).exception, InvalidInput)
+    assert shell.run(*given, f"corpus:{CORPUS}", "--store", str(tmp_path / "x.json")).exit_code == 2
+
+
 def test_who_stops_waiting_for_a_lease_leaves_no_job_that_seems_to_run(
     shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
