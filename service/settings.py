@@ -73,7 +73,10 @@ class Settings(BaseSettings):
     cache_ttl_s: int = Field(600, ge=1, le=86_400, description="Seconds a cached answer lives.")
 
     conversation_ttl_s: int = Field(
-        3600, ge=1, le=604_800, description="Seconds after its last turn for which a conversation can be gone on with."
+        3600,
+        ge=1,
+        le=604_800,
+        description="Seconds after its last turn for which a conversation can be gone on with.",
     )
 
     embedder: str = Field("multilingual-e5-small", description="Folder name of the embedder.")

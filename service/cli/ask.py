@@ -31,7 +31,8 @@ Example:
 @click.option("--version", "corpus_version", default="live", show_default=True, help="A corpusVersion.")
 @click.option("--profile", help="Ranking profile.")
 @click.option(
-    "--conversation", help='"new" begins a conversation and prints its id; with that id TEXT may be a follow-up.'
+    "--conversation",
+    help='"new" begins a conversation and prints its id; with that id TEXT may be a follow-up.',
 )
 @principal_options
 @as_json
@@ -45,16 +46,16 @@ def ask_command(
     **who: object,
 ) -> None:
     """Ask TEXT: a proven answer with its sources, or why there is none. Exit code 0 for both."""
-    question = Question(
-        uuid.uuid4().hex, text, corpus, corpus_version, profile, conversation_id=conversation
-    )
+    question = Question(uuid.uuid4().hex, text, corpus, corpus_version, profile, conversation_id=conversation)
     answer = services().online.answer(question, asking(who))
     if as_json:
         echo_json(answer_json(answer))
     else:
         click.echo(render(answer))
         if conversation:
-            click.echo(f"  asked: {answer.resolved_question or '-'}\n  conversation: {answer.conversation_id or '-'}")
+            click.echo(
+                f"  asked: {answer.resolved_question or '-'}\n  conversation: {answer.conversation_id or '-'}"
+            )
 
 
 @needs("reader")

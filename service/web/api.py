@@ -117,9 +117,7 @@ def _explaining(body: models.QuestionBody, who: Principal) -> bool:
     return body.explain
 
 
-def _question(
-    body: models.QuestionBody, explain: bool, conversation_id: str | None = None
-) -> Question:
+def _question(body: models.QuestionBody, explain: bool, conversation_id: str | None = None) -> Question:
     return Question(
         query_id=body.query_id or uuid.uuid4().hex,
         text=body.text,

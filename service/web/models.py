@@ -48,7 +48,9 @@ CorpusName = Annotated[str, Field(json_schema_extra={"pattern": _CORPUS_PATTERN}
 
 
 ConversationId = Annotated[str, Field(pattern=r"^(new|[A-Za-z0-9_-]{32})$")]
-_CONVERSATION = '"new" begins a conversation; an id of yours goes on with it. Answers are never looked back at.'
+_CONVERSATION = (
+    '"new" begins a conversation; an id of yours goes on with it. Answers are never looked back at.'
+)
 
 
 class Strict(BaseModel):

@@ -97,7 +97,9 @@ class Gate(_Part):
 
     languages: dict[str, GateWeights]
     threshold: Share = Field(description="Least probability that lets an answer out.")
-    curves: dict[str, GateCurve] = Field(default_factory=dict, description="Of the languages that were fitted.")
+    curves: dict[str, GateCurve] = Field(
+        default_factory=dict, description="Of the languages that were fitted."
+    )
     lexical_coverage: Share = Field(description="Least coverage when there is no kNN leg (degraded).")
     semantic_relevance: float = Field(
         description="Least cosine above its baseline without a BM25 leg (degraded)."
