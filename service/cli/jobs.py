@@ -123,6 +123,8 @@ def _run(opened: Services, job: Job) -> None:
             window_h=given["windowHours"],
             job=job,
         )
+    elif job.kind == "repair":
+        offline.repair(corpus, dry_run=given["dryRun"], job=job)
     elif job.kind in ("check", "gate"):
         with Desk(opened.engine.jobs, opened.who).working("look", job, quiet) as work:
             if job.kind == "gate":

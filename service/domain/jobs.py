@@ -8,7 +8,7 @@ from typing import Any, Literal
 JobState = Literal["queued", "running", "done", "failed", "cancelled"]
 # A rollback never waits for a build; who only looks (check, gate) is in nobody's way.
 Slot = Literal["build", "switch", "look"]
-Kind = Literal["build", "check", "gate", "publish", "rollback", "prune"]
+Kind = Literal["build", "check", "gate", "publish", "rollback", "prune", "repair"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@
     publish:  rights → checks and gates → one alias call → live
     rollback: rights → one alias call back; rights and deletions stay as they are now
     prune:    generations that nothing points at
+    repair:   what is at odds and has one right mending
 
 Every step can be killed and run again: the archive is create-only, the registry compare-and-set, a build
 fills a new generation that nobody searches, and the switch is one call. One build and one switch at a time work on
@@ -15,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -27,19 +28,20 @@ from service.domain.sources import ParsedDocument, Selection, SourceItem
 from service.errors import AttestError, BuildRefused, Conflict
 from service.offline import rights
 from service.offline.filling import Filling
-from service.offline.generations import gates, identity, switch
+from service.offline.generations import gates, switch
 from service.offline.generations.checks import CheckResult, counted, faults, run_checks
 from service.offline.generations.gates import Force, GateResult, Trial, without_withdrawn
 from service.offline.generations.lifecycle import Lifecycle, now
-from service.offline.generations.planning import planned
+from service.offline.generations.planning import is_current, planned
+from service.offline.generations.repair import Actual, Finding, planned_repair
 from service.offline.generations.sampling import Sample
 from service.offline.ingest.chunking import Chunker
 from service.offline.ingest.parsing import parse, parser_versions
 from service.offline.ingest.report import IngestReport
 from service.offline.ingest.sources import EVERYTHING
 from service.offline.intake import Intake, Progress
-from service.offline.work import Desk, Work, new_job
-from service.profiles.corpus import CorpusProfile, kept_with_generation
+from service.offline.work import Desk, Work, jobs_of, new_job
+from service.profiles.corpus import CorpusProfile
 from service.profiles.gates import gates_of
 from service.text.analysis import ANALYZER_VERSION
 
@@ -104,17 +106,7 @@ class Offline:
 
     def is_current(self, generation_name: str) -> bool:
         """Whether a new build would have the same corpusVersion and the same corpus profile (gates aside)."""
-        manifest = self._lifecycle.manifest(generation_name)
-        documents = {
-            e.document_id: e.current_version
-            for e in self.engine.registry.scan(manifest.corpus)
-            if not e.deleted
-        }
-        return (
-            identity.corpus_version(documents, self._processors()) == manifest.corpus_version
-            and kept_with_generation(self.engine.registry.corpus_profile(manifest.corpus) or {})
-            == manifest.corpus_profile
-        )
+        return is_current(self.engine, self._lifecycle.manifest(generation_name), self._processors())
 
     def _processors(self) -> Processors:
         return Processors(
@@ -194,7 +186,7 @@ class Offline:
         self, corpus: str, generation_name: str | None, progress: Progress = quiet
     ) -> tuple[Manifest, list[GateResult]]:
         """What a publish would look at, each with number and limit; nothing is switched."""
-        manifest = self._candidate(corpus, generation_name, self._lifecycle.settle(corpus))
+        manifest = self._lifecycle.candidate(corpus, generation_name)
         return manifest, self._gates(manifest, progress)
 
     def _integrity(
@@ -257,7 +249,7 @@ class Offline:
         a crash, it goes by what the aliases say. Raises BuildRefused.
         """
         with self._working("switch", corpus, "publish", progress, job) as work:
-            manifest = self._candidate(corpus, generation_name, self._lifecycle.settle(corpus))
+            manifest = self._lifecycle.candidate(corpus, generation_name)
             if manifest.processors.embedder != self.embedder.identity:
                 raise BuildRefused(
                     f"{manifest.generation} was built with {manifest.processors.embedder}, this service runs "
@@ -329,6 +321,26 @@ class Offline:
                 self._lifecycle.drop(manifest)
             return tuple(manifest.generation for manifest in going)
 
+    def repair(self, corpus: str, *, dry_run: bool, job: Job | None = None) -> tuple[Finding, ...]:
+        """Mends what is at odds between aliases, indices, manifests and rights, where only one mending is right; what a
+        person must decide is told and left alone."""
+        with self._working("switch", corpus, "repair", quiet, job) as work:
+            spreads = list(rights.pending(self.engine, corpus))
+            plan = planned_repair(Actual.of(self.engine, corpus, jobs_of(self.engine.jobs, corpus)))
+            findings = plan.findings
+            if spreads:
+                what = f"{len(spreads)} changes of rights have not reached all chunks"
+                findings = (Finding(what, "spreads them"), *findings)
+            work.keep({"found": [asdict(finding) for finding in findings], "dryRun": dry_run})
+            if not dry_run:
+                for entry in spreads:
+                    rights.finish(self.engine, entry)
+                if plan.restored is not None:
+                    self._align(plan.restored)
+                work.still_ours()
+                plan.make(self.engine, self._lifecycle)
+            return findings
+
     # ── shared by the steps ─────────────────────────────────────────────────────────────────────────────
 
     @property
@@ -344,22 +356,6 @@ class Offline:
     ) -> AbstractContextManager[Work]:
         desk = Desk(self.engine.jobs, self.who)
         return desk.working(slot, job or new_job(check_corpus_name(corpus), kind, self.who), progress)
-
-    def _candidate(self, corpus: str, name: str | None, manifests: Sequence[Manifest]) -> Manifest:
-        """The generation to publish: the named one, else the newest that is ready or, after it was, live."""
-        if name is None:
-            finished = [m for m in manifests if m.state in ("ready", "live")]
-            if not finished:
-                raise BuildRefused(
-                    f"Corpus {corpus!r} has no generation that is ready; make one with `attest build`."
-                )
-            return finished[-1]
-        manifest = self._lifecycle.manifest(name)
-        if manifest.corpus != corpus or manifest.state not in ("ready", "live", "retained"):
-            raise BuildRefused(
-                f"{manifest.generation} is {manifest.state} and belongs to {manifest.corpus!r}."
-            )
-        return manifest
 
 
 def _generation(manifest: Manifest) -> Generation:

@@ -130,6 +130,8 @@ def _arguments(body: shapes.JobBody, usual_h: float) -> dict[str, Any]:
             "windowHours": window_h,
             "dryRun": body.dry_run is not False,
         }
+    if body.kind == "repair":
+        return {"dryRun": body.dry_run is not False}
     given: dict[str, Any] = {}
     if body.generation is not None:
         given["generation"] = body.generation

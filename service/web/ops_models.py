@@ -16,7 +16,7 @@ _TAKEN_BY = {
     "force": ("publish",),
     "keep": ("prune",),
     "window_hours": ("prune",),
-    "dry_run": ("prune",),
+    "dry_run": ("prune", "repair"),
 }
 
 
@@ -57,7 +57,8 @@ class JobBody(Strict):
         None, description="Of prune: what was live within these hours stays; else as configured."
     )
     dry_run: bool | None = Field(
-        None, description="Of prune: only name what would go; that is so unless it is false."
+        None,
+        description="Of prune and repair: only name what would go or be mended; that is so unless it is false.",
     )
 
     @model_validator(mode="after")

@@ -15,7 +15,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from service.adapters.embedded import open_embedded
-from service.cli import cli, generations, ingest, main
+from service.cli import cli, generations, ingest, main, switching
 from service.domain.documents import IndexedChunk
 from service.domain.jobs import Job
 from service.domain.ports import Engine
@@ -187,8 +187,9 @@ def test_a_command_stopped_at_the_keyboard_ends_in_one_sentence_and_goes_on_when
     shell.ingest(garage="The garage is closed.")
     if command == "publish":
         shell.out("build", CORPUS)
+    at = switching if command == "publish" else generations
     with monkeypatch.context() as patched:
-        patched.setattr(generations, "progress_bars", at_the_keyboard(step))
+        patched.setattr(at, "progress_bars", at_the_keyboard(step))
         patched.setattr(sys, "argv", ["attest", command, CORPUS])
         with pytest.raises(SystemExit) as ended:
             main()

@@ -50,6 +50,24 @@ class Lifecycle:
         behind = self.engine.generations.aliases(corpus).get(live_alias(self.engine.prefix, corpus), ())
         return [self._settled(manifest, behind, why) for manifest in self.engine.builds.scan(corpus)]
 
+    def candidate(self, corpus: str, name: str | None) -> Manifest:
+        """The generation to publish, as the aliases say now: the named one, else the newest that is ready or, after it
+        was, live. Raises BuildRefused."""
+        manifests = self.settle(corpus)
+        if name is None:
+            finished = [m for m in manifests if m.state in ("ready", "live")]
+            if not finished:
+                raise BuildRefused(
+                    f"Corpus {corpus!r} has no generation that is ready; make one with `attest build`."
+                )
+            return finished[-1]
+        manifest = self.manifest(name)
+        if manifest.corpus != corpus or manifest.state not in ("ready", "live", "retained"):
+            raise BuildRefused(
+                f"{manifest.generation} is {manifest.state} and belongs to {manifest.corpus!r}."
+            )
+        return manifest
+
     def abandoned(self, corpus: str) -> list[Manifest]:
         """Builds whose process ended half way. Only the holder of the build lease may ask: it has the only live one."""
         return [m for m in self.engine.builds.scan(corpus) if m.state in ("building", "validating")]
@@ -61,12 +79,8 @@ class Lifecycle:
         return self.move(manifest, "pruned", manifest.reason)
 
     def _settled(self, manifest: Manifest, behind: Sequence[str], why: str) -> Manifest:
-        on_alias = manifest.generation in behind
-        if on_alias and manifest.state in ("ready", "retained"):
-            return self.move(manifest, "live", why)
-        if not on_alias and manifest.state == "live" and behind:
-            return self.move(manifest, "retained", why)
-        return manifest
+        state = following(manifest, behind)
+        return manifest if state is None else self.move(manifest, state, why)
 
     def _write(self, manifest: Manifest, state: State, reason: str) -> Manifest:
         step = {"state": state, "at": now(), "who": self.who} | ({"reason": reason} if reason else {})
@@ -81,6 +95,16 @@ class Lifecycle:
             raise Conflict(
                 f"Somebody else is working on {manifest.generation}; look with `attest generations`."
             ) from error
+
+
+def following(manifest: Manifest, behind: Sequence[str]) -> State | None:
+    """The state that the live alias, standing on `behind`, gives the generation; None where it is in it already."""
+    on_alias = manifest.generation in behind
+    if on_alias and manifest.state in ("ready", "retained"):
+        return "live"
+    if not on_alias and manifest.state == "live" and behind:
+        return "retained"
+    return None
 
 
 def now() -> str:

@@ -47,3 +47,15 @@ def planned(
         updated_by=who,
     )
     return manifest, entries
+
+
+def is_current(engine: Engine, manifest: Manifest, processors: Processors) -> bool:
+    """Whether the next generation would be the same: of the same corpusVersion, under the same corpus profile."""
+    documents = {
+        e.document_id: e.current_version for e in engine.registry.scan(manifest.corpus) if not e.deleted
+    }
+    profile = kept_with_generation(engine.registry.corpus_profile(manifest.corpus) or {})
+    return (
+        identity.corpus_version(documents, processors) == manifest.corpus_version
+        and profile == manifest.corpus_profile
+    )
