@@ -109,7 +109,9 @@ def source_command(reference: str, as_json: bool, **who: object) -> None:
     click.echo(
         f"{view.title} — {view.document_id}@{view.document_version[:12]} [{view.span.start}:{view.span.end}]"
     )
-    click.echo(f"{view.status}, sha256 {view.text_sha256[:16]}…\n")
+    click.echo(f"{view.status}, sha256 {view.text_sha256[:16]}…\n" if view.text else view.status)
+    if view.note:
+        click.echo(f"{view.note}\n")
     click.echo(view.text)
 
 

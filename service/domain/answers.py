@@ -80,11 +80,14 @@ class Derivation:
 
 @dataclass(frozen=True, slots=True)
 class Claim:
+    """One thing that is said. `value` marks, for a question that asks for one, the value in its text."""
+
     text: str
     kind: Literal["extracted", "generated", "derived"]
     citations: tuple[Citation, ...]
     rule: str | None = None
     derivation: Derivation | None = None
+    value: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,12 +115,13 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Gap:
-    """Which condition failed, what was tried, and what the caller could add."""
+    """Which condition failed, what was tried, and what the caller could add. `part` names the condition in a word."""
 
     missing: str
     tried: tuple[str, ...] = ()
     suggestion: str = ""
     anchors: tuple[str, ...] = ()
+    part: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -217,13 +221,17 @@ class SearchResult:
 
 @dataclass(frozen=True, slots=True)
 class SourceView:
-    """A span of an archived version, re-sliced on request. `status` tells whether it is still current."""
+    """A span of an archived version, re-sliced on request.
+
+    `status` tells whether it is still current, or that the archive does not bear it out any more: then no text is
+    shown at all, not the neighbouring one either. `note` says so in a sentence.
+    """
 
     document_id: str
     document_version: str
     title: str
     canonical_url: str
-    status: Literal["current", "superseded"]
+    status: Literal["current", "superseded", "damaged"]
     span: Span
     text: str
     text_sha256: str
@@ -231,3 +239,4 @@ class SourceView:
     page: int | None
     before: str
     after: str
+    note: str = ""

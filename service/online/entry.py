@@ -33,7 +33,9 @@ from service.online.story import Story
 from service.online.tracing import Recorder, cited
 from service.profiles.ranking import RankingProfile
 from service.profiles.rules import bypass_identity
+from service.text.analysis import ANALYZER_VERSION
 from service.text.followup import VERSION as FOLLOWUP_VERSION
+from service.text.questions import VERSION as QUESTIONS_VERSION
 
 Event = Callable[[str, str, float], None]
 
@@ -95,10 +97,20 @@ class Online:
         return result
 
     def read_source(
-        self, principal: Principal, document_id: str, version: str, start: int | None, end: int | None
+        self,
+        principal: Principal,
+        document_id: str,
+        version: str,
+        start: int | None,
+        end: int | None,
+        quote_sha256: str | None = None,
     ) -> SourceView:
-        """A span of an archived version, authorised anew. Raises NotFound for anything missing or forbidden."""
-        return sources.read_source(self.story.engine, scope_of(principal), document_id, version, start, end)
+        """A span of an archived version, authorised anew; with the hash of a quote, that quote or nothing.
+
+        Raises NotFound for anything missing or forbidden.
+        """
+        scope = scope_of(principal)
+        return sources.read_source(self.story.engine, scope, document_id, version, start, end, quote_sha256)
 
     def read_trace(self, principal: Principal, trace_id: str) -> dict[str, Any]:
         """A recorded trace, if every document it names may be seen by this principal now. Raises NotFound."""
@@ -146,6 +158,10 @@ class Online:
                 "hardAnchors": len(analysis.hard),
                 "language": analysis.language,
                 "asksValue": analysis.asks_value,
+                "kind": analysis.kind,
+                "sides": len(analysis.sides),
+                "conditions": [condition.kind for condition in analysis.conditions],
+                "versions": {"questions": QUESTIONS_VERSION, "analyzer": ANALYZER_VERSION},
             }
         trace.header = {
             "queryId": question.query_id,

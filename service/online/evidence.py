@@ -92,6 +92,7 @@ def decide(
                 tried,
                 "Check the spelling of the identifier, or name the product or document it belongs to.",
                 names,
+                "identifier",
             ),
         )
     if not candidates:
@@ -101,6 +102,7 @@ def decide(
                 "Nothing in the accessible documents is near the question.",
                 tried,
                 "Use the documents' own words, or choose another corpus.",
+                part="candidates",
             ),
         )
     best = candidates[0]
@@ -127,14 +129,7 @@ def decide(
             "The best passage is not close enough to the question to answer from it.",
             tried,
             "Ask more narrowly, name the product, version or document, or choose another corpus.",
+            part="relevance",
         ),
         features,
-    )
-
-
-def nothing_quotable(terms: Sequence[str]) -> Gap:
-    return Gap(
-        "No sentence or row of the evidence states a value that would answer the question.",
-        tuple(terms),
-        "Name the quantity, unit or version you mean.",
     )

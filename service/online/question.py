@@ -5,7 +5,6 @@ The question's own words are kept; nothing here rewrites an anchor.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -15,21 +14,15 @@ from service.text.analysis import content_terms, query_terms
 from service.text.anchors import Anchor, find_anchors, is_hard
 from service.text.folding import fold
 from service.text.language import language
-
-# Question forms that ask for a value, in folded text. Forms, not topics: they hold for any corpus.
-_ASKS_VALUE = re.compile(
-    r"多少|几(?:次|个|天|年|月|小时|分钟|秒|条|种|级|人|台|倍|位|岁|点|号|页|项|层|名|周|元)|多(?:大|长|久|高|重|远|宽|快|深)"
-    r"|什么时候|何时|哪(?:一)?年|哪天|上限|下限|最大|最小"
-    r"|\bhow (?:many|much|long|old|far|large|big|high|fast|often|tall|deep)\b"
-    r"|\b(?:what|which) (?:year|date|percentage|number|amount|size|time|day)\b|\bwhen\b"
-)
+from service.text.questions import Condition, Kind, asks_value, conditions_of, kind_of, sides_of
 
 
 @dataclass(frozen=True, slots=True)
 class Analysis:
     """The parsed question. `hard` are anchors an answer must match exactly; `anchors` all canonical forms.
 
-    `terms` are looked for; `content` is what the question is about, and what evidence has to cover.
+    `terms` are looked for; `content` is what the question is about, and what evidence has to cover. `kind` is the
+    kind of answer asked for, `sides` what a comparison compares, `conditions` the versions and platforms it names.
     """
 
     text: str
@@ -40,6 +33,9 @@ class Analysis:
     hard: tuple[Anchor, ...]
     anchors: tuple[str, ...]
     asks_value: bool
+    kind: Kind = "other"
+    sides: tuple[str, ...] = ()
+    conditions: tuple[Condition, ...] = ()
 
 
 def analyse(text: str) -> Analysis:
@@ -53,7 +49,10 @@ def analyse(text: str) -> Analysis:
         content=tuple(content_terms(text)),
         hard=tuple(anchor for anchor in found if is_hard(anchor)),
         anchors=tuple(dict.fromkeys(anchor.canonical for anchor in found)),
-        asks_value=_ASKS_VALUE.search(folded) is not None,
+        asks_value=asks_value(folded),
+        kind=kind_of(folded),
+        sides=sides_of(text),
+        conditions=conditions_of(text),
     )
 
 

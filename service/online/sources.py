@@ -8,17 +8,31 @@ from service.domain.documents import ArchivedDocument, Block, Span
 from service.domain.ports import Engine
 from service.domain.rights import Scope
 from service.errors import InvalidInput, NotFound
-from service.text.spans import sha256_text
+from service.text.spans import sha256_text, slice_matches
 
 CONTEXT = 240  # code points of text shown before and after a span
+_SUPERSEDED = "A newer version of this document is current; this is the one that was cited."
+_DAMAGED = (
+    "The archived text of this version is damaged: it is not what its hash says. Nothing of it is shown."
+)
+_NOT_THE_QUOTE = (
+    "That span of this version is not the quote: the citation cannot be verified, so nothing is shown."
+)
 LONGEST = 20_000  # code points one call returns
 
 
 def read_source(
-    engine: Engine, scope: Scope, document_id: str, version: str, start: int | None, end: int | None
+    engine: Engine,
+    scope: Scope,
+    document_id: str,
+    version: str,
+    start: int | None,
+    end: int | None,
+    quote_sha256: str | None = None,
 ) -> SourceView:
     """The span [start, end); from the document's beginning, and as far as one call reaches, where one is not given.
 
+    With the hash of a quote, the span must be that quote: text beside it is never shown in its place.
     Raises NotFound for anything missing or not yours, InvalidInput for a span that cannot be one.
     The rights decide first: a caller without them learns nothing from a bad span either.
     """
@@ -45,12 +59,16 @@ def read_source(
         raise NotFound
     block = _block_at(document, span)
     quote = span.of(text)
+    damaged = sha256_text(text) != document.canonical_sha256
+    if damaged or (quote_sha256 is not None and not slice_matches(text, span.start, span.end, quote_sha256)):
+        return _damaged(document, span, _DAMAGED if damaged else _NOT_THE_QUOTE)
+    superseded = version not in current
     return SourceView(
         document_id=document_id,
         document_version=version,
         title=document.title,
         canonical_url=document.canonical_url,
-        status="current" if version in current else "superseded",
+        status="superseded" if superseded else "current",
         span=span,
         text=quote,
         text_sha256=sha256_text(quote),
@@ -58,6 +76,26 @@ def read_source(
         page=block.page if block else None,
         before=text[max(0, span.start - CONTEXT) : span.start],
         after=text[span.end : span.end + CONTEXT],
+        note=_SUPERSEDED if superseded else "",
+    )
+
+
+def _damaged(document: ArchivedDocument, span: Span, note: str) -> SourceView:
+    """What cannot be shown, and why; no text."""
+    return SourceView(
+        document_id=document.document_id,
+        document_version=document.document_version,
+        title=document.title,
+        canonical_url=document.canonical_url,
+        status="damaged",
+        span=span,
+        text="",
+        text_sha256="",
+        heading_path=(),
+        page=None,
+        before="",
+        after="",
+        note=note,
     )
 
 

@@ -2,7 +2,7 @@
 
     rank:    legs → relevance floor → fusion → rights → collapse → cosines → rerank      (`ranking.py`)
     gather:  choose → join neighbours → follow links → S1..Sn      (`gathering.py`)
-    answer:  rules → rank → gate → gather → derive, propose → conflict → verify → rights again, or start over
+    answer:  rules → rank → gate → gather → minimum → derive, propose → conflict → verify → rights again, or start over
 
 Each step is a room of its own and knows nothing of the others; only these three files know their order.
 `entry.py` stands before them: it pins the generation, looks into the cache and keeps the trace.
@@ -16,6 +16,7 @@ from dataclasses import dataclass, replace
 from service.domain.answers import Candidate, Evidence, Gap, GroundedAnswer, Outcome, Reason
 from service.online import evidence
 from service.online.answering import conflict as conflicts
+from service.online.answering import minimum
 from service.online.answering.derived import derive
 from service.online.answering.extractive import AnswerRequest, Proposal
 from service.online.citations.verify import Verdict, verify
@@ -58,18 +59,24 @@ class Story(Ranking):
 
     def _from(self, request: Request, packed: tuple[Evidence, ...], ranked: Ranked) -> GroundedAnswer:
         """What the packed evidence answers, proven, or why it does not."""
+        asked = self._asked(request, packed, ranked)
+        gap = self._minimum(request, minimum.lacking(asked))
+        if gap is not None:
+            return self.no_answer(request, Reason.EVIDENCE_BELOW_THRESHOLD, gap)
+
         derived = self._derive(request, packed)
         if isinstance(derived, Gap):
             return self.no_answer(request, Reason.EVIDENCE_BELOW_THRESHOLD, derived)
-        proposal = derived or self._propose(request, packed, ranked)
-        if not proposal.claims:
-            return self.no_answer(
-                request, Reason.EVIDENCE_BELOW_THRESHOLD, evidence.nothing_quotable(request.analysis.terms)
-            )
+        proposal = derived or self._propose(request, asked)
+        gap = self._minimum(request, minimum.unanswered(asked, proposal))
+        if gap is not None:
+            return self.no_answer(request, Reason.EVIDENCE_BELOW_THRESHOLD, gap)
 
         conflict = self._conflict(request, proposal, packed)
         if conflict is not None:
-            gap = conflicts.conflict_gap(conflict, packed, request.analysis.terms)
+            sides = [packed[unit.source] for unit in (conflict.chosen, conflict.other)]
+            archive = self.engine.archive.get_many([(s.document_id, s.document_version) for s in sides])
+            gap = conflicts.conflict_gap(conflict, packed, request.analysis.terms, archive)
             return self.no_answer(request, Reason.CONFLICTING_EVIDENCE, gap)
 
         answer = self._answered(request, proposal, packed, ranked)
@@ -150,6 +157,28 @@ class Story(Ranking):
             stage.went_out, stage.detail = len(gathered.packed.evidence), gathered.detail
         return gathered.packed.evidence, gathered.documents
 
+    def _asked(self, request: Request, packed: tuple[Evidence, ...], ranked: Ranked) -> AnswerRequest:
+        analysis = request.analysis
+        return AnswerRequest(
+            question=analysis.text,
+            terms=analysis.terms,
+            hard=analysis.hard,
+            asks_value=analysis.asks_value,
+            vector=ranked.vector,
+            evidence=packed,
+            settings=request.profile.answering,
+            embed=self.embedder.embed_passages,
+            kind=analysis.kind,
+            sides=analysis.sides,
+            conditions=analysis.conditions,
+        )
+
+    def _minimum(self, request: Request, gap: Gap | None) -> Gap | None:
+        """What evidence of the question's kind lacks, noted in the trace."""
+        with request.trace.stage("minimum") as stage:
+            stage.detail = {"kind": request.analysis.kind, "lacks": gap.part if gap else None}
+        return gap
+
     def _derive(self, request: Request, packed: tuple[Evidence, ...]) -> Proposal | Gap | None:
         """The calculation that the question asks for, or what it lacks; None where it asks for none."""
         calculation = asked_derivation(request.analysis.text)
@@ -164,21 +193,9 @@ class Story(Ranking):
             stage.detail = {"rule": calculation.rule, "sides": len(calculation.sides)}
         return derived
 
-    def _propose(self, request: Request, packed: tuple[Evidence, ...], ranked: Ranked) -> Proposal:
-        analysis = request.analysis
-        with request.trace.stage("answer", len(packed)) as stage:
-            proposal = self.answerer(
-                AnswerRequest(
-                    question=analysis.text,
-                    terms=analysis.terms,
-                    hard=analysis.hard,
-                    asks_value=analysis.asks_value,
-                    vector=ranked.vector,
-                    evidence=packed,
-                    settings=request.profile.answering,
-                    embed=self.embedder.embed_passages,
-                )
-            )
+    def _propose(self, request: Request, asked: AnswerRequest) -> Proposal:
+        with request.trace.stage("answer", len(asked.evidence)) as stage:
+            proposal = self.answerer(asked)
             stage.went_out = len(proposal.claims)
             stage.detail = {
                 "units": [

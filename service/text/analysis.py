@@ -17,7 +17,7 @@ from service.text.folding import fold, fold_width
 from service.text.language import HAN, HANGUL, KANA, language
 from service.text.stopwords import STOP_WORDS, ZH_FUNCTION, ZH_QUESTION
 
-ANALYZER_VERSION = "attest-2"
+ANALYZER_VERSION = "attest-3"
 
 LONGEST_TERM = 200
 

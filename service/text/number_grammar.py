@@ -74,6 +74,16 @@ ORDINAL = re.compile(
 CLOCK = re.compile(
     r"(?<![0-9A-Za-z_:.])(?P<hour>[01]?[0-9]|2[0-4]):(?P<minute>[0-5][0-9])(?::(?P<second>[0-5][0-9]))?(?![0-9:])"
 )
+# 下午三点半: a part of the day before 点 tells a time of day from a point scored; 三点 alone may be either.
+_ZH_DIGITS = "零〇一二三四五六七八九十两"
+_ZH_HOUR = f"[{_ZH_DIGITS}]{{1,3}}"
+DAY_CLOCK = re.compile(
+    r"(?P<part>凌晨|清晨|早晨|早上|上午|中午|午后|下午|傍晚|晚上|晚间|深夜|半夜|夜里|[早晚](?!一点(?![半一三])))\s?"
+    rf"(?P<hour>[0-9]{{1,2}}|{_ZH_HOUR})\s?[点點时](?!间|长)"
+    rf"(?:(?P<half>半)|(?P<quarter>[一三])刻|\s?(?P<minute>[0-5][0-9]|[{_ZH_DIGITS}]{{2,3}}|(?:[0-9]|[{_ZH_DIGITS}])(?=\s?分))(?:\s?分)?)?"
+    r"|(?<![0-9A-Za-z_:.])(?P<hour_en>1[0-2]|0?[1-9])(?::(?P<minute_en>[0-5][0-9]))?\s?(?P<half_day>[aApP])(?:\.[mM]\.|[mM](?![A-Za-z0-9]))"
+)
+AFTERNOON = frozenset(("午后", "下午", "傍晚", "晚上", "晚间", "晚"))
 RANGE = re.compile(r"\s?(?:-|~|–|—{1,2}|至|到| to )\s?")
 
 # Before 一: it points (这一次) or belongs to a word (统一, 唯一), it does not count.

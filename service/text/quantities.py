@@ -16,7 +16,9 @@ from service.text.dates import Date, dates_in
 from service.text.folding import fold_width
 from service.text.identifiers import Identifier, identifiers_in
 from service.text.number_grammar import (
+    AFTERNOON,
     CLOCK,
+    DAY_CLOCK,
     DETERMINERS,
     DURATION,
     EN_NUMBER,
@@ -42,6 +44,7 @@ _DIGIT = re.compile("[0-9]")
 _ZH_DIGIT = re.compile(f"[{DIGITS}十]")
 _COMMA_LIST = re.compile("(?<=[0-9])，|，(?=[0-9])")
 _SMALL_SCALE = {"k": 10**3, "K": 10**3, "M": 10**6, "B": 10**9}
+_NIGHT, _EVENING = frozenset(("深夜", "半夜", "夜里")), frozenset(("晚上", "晚间", "晚"))
 # 五六个 is "five or six", not 56.
 _SPOKEN_PAIR = re.compile("[一二三四五六七八九两]{2,3}")
 
@@ -111,6 +114,8 @@ def _candidates(text: str, raw: str, dates: Sequence[Date]) -> Iterator[Quantity
 def _in_clause(text: str, raw: str, start: int, end: int) -> Iterator[Quantity]:
     digits = _DIGIT.search(text, start, end) is not None
     zh_digits = _ZH_DIGIT.search(text, start, end) is not None
+    if digits or zh_digits:
+        yield from _times_of_day(text, raw, start, end)
     if digits:
         yield from _times(text, raw, start, end)
     if digits or zh_digits:
@@ -126,6 +131,29 @@ def _in_clause(text: str, raw: str, start: int, end: int) -> Iterator[Quantity]:
         if not _LEFT_OF_WORD.search(text, max(0, match.start() - 1), match.start()):
             value = english_value(match.group("number"), match.group("scales"))
             yield _measured(match, raw, value, _unit_name(match), 1)
+
+
+def _times_of_day(text: str, raw: str, start: int, end: int) -> Iterator[Quantity]:
+    """下午三点半 and 3:30 pm are 15:30."""
+    for match in DAY_CLOCK.finditer(text, start, end):
+        hour = _value(match.group("hour") or match.group("hour_en"))
+        written = match.group("minute") or match.group("minute_en")
+        quarter = match.group("quarter")
+        minute = _value(written) if written else Decimal(30 if match.group("half") else 0)
+        if quarter:
+            minute = (_value(quarter) or 0) * Decimal(15)
+        if hour is None or minute is None or hour > 24 or minute > 59:
+            continue
+        part, half_day = match.group("part"), (match.group("half_day") or "").lower()
+        if half_day:
+            hour = hour % 12 + (12 if half_day == "p" else 0)
+        elif hour < 12 and (
+            part in AFTERNOON or (part == "中午" and hour < 6) or (part in _NIGHT and hour > 5)
+        ):
+            hour += 12
+        elif hour == 12 and part in _NIGHT | _EVENING:
+            hour = Decimal(24)
+        yield _quantity(match, raw, hour * 3600 + minute * 60, "", "time")
 
 
 def _times(text: str, raw: str, start: int, end: int) -> Iterator[Quantity]:

@@ -28,7 +28,13 @@ class OnlineService(Protocol):
     def search(self, question: Question, principal: Principal, size: int) -> SearchResult: ...
 
     def read_source(
-        self, principal: Principal, document_id: str, version: str, start: int | None, end: int | None
+        self,
+        principal: Principal,
+        document_id: str,
+        version: str,
+        start: int | None,
+        end: int | None,
+        quote_sha256: str | None = None,
     ) -> SourceView: ...
 
     def read_trace(self, principal: Principal, trace_id: str) -> dict[str, Any]: ...
@@ -95,7 +101,9 @@ def blueprint(service: OnlineService, tokens: TokenChecker, limits: Limits, metr
         responses={200: models.SourceTextOut},
     )
     def source(path: models.SourcePath, query: models.SourceQuery) -> Response:
-        view = service.read_source(caller("reader"), path.document_id, path.version, query.start, query.end)
+        view = service.read_source(
+            caller("reader"), path.document_id, path.version, query.start, query.end, query.quote_sha256
+        )
         return jsonify(source_json(view))
 
     @api.get(

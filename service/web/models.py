@@ -121,6 +121,9 @@ class SourceQuery(BaseModel):
     end: Annotated[int, Field(gt=0), BeforeValidator(no_underscore)] | None = Field(
         None, description="One past the last code point."
     )
+    quote_sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")] | None = Field(
+        None, alias="quoteSha256", description="Hash of the quote that the span must be."
+    )
 
 
 class TracePath(BaseModel):
@@ -157,6 +160,7 @@ class ClaimOut(Out):
     kind: Literal["extracted", "generated", "derived"]
     rule: str | None
     inputs: list[InputOut]
+    value: str | None
     citations: list[CitationOut]
 
 
@@ -172,6 +176,7 @@ class SourceOut(Out):
     start_offset: int
     end_offset: int
     excerpt: str
+    role: Literal["main", "auxiliary"]
 
 
 class RetrievalOut(Out):
@@ -182,6 +187,7 @@ class RetrievalOut(Out):
 
 
 class GapOut(Out):
+    part: str
     missing: str
     anchors: list[str]
     tried: list[str]
@@ -260,7 +266,7 @@ class SourceTextOut(Out):
     document_version: str
     title: str
     canonical_url: str
-    status: Literal["current", "superseded"]
+    status: Literal["current", "superseded", "damaged"]
     start_offset: int
     end_offset: int
     text: str
@@ -269,6 +275,7 @@ class SourceTextOut(Out):
     page: int | None
     before: str
     after: str
+    note: str
 
 
 class TraceOut(BaseModel):

@@ -52,6 +52,7 @@ def answer_json(answer: GroundedAnswer) -> dict[str, Any]:
         "gap": None
         if answer.gap is None
         else {
+            "part": answer.gap.part,
             "missing": answer.gap.missing,
             "anchors": list(answer.gap.anchors),
             "tried": list(answer.gap.tried),
@@ -128,6 +129,7 @@ def source_json(view: SourceView) -> dict[str, Any]:
         "page": view.page,
         "before": view.before,
         "after": view.after,
+        "note": view.note,
     }
 
 
@@ -141,6 +143,7 @@ def _claim(claim: Claim) -> dict[str, Any]:
         "kind": claim.kind,
         "rule": claim.rule,
         "inputs": _inputs(claim),
+        "value": claim.value,
         "citations": [_citation(citation) for citation in claim.citations],
     }
 
@@ -180,6 +183,7 @@ def _source(source: Evidence) -> dict[str, Any]:
         "canonicalUrl": source.canonical_url,
         **_span(source.span),
         "excerpt": source.text[:EXCERPT],
+        "role": source.role,
     }
 
 

@@ -1,15 +1,23 @@
-"""Conflict: two documents that say the same of one subject, with different values or opposite polarity."""
+"""Conflict: two documents that say the same of one subject, with different values or opposite polarity.
+
+Of one subject: neither names something that the other does not, by identifier or by word, and they speak of the same
+versions. Six pumps with six flows are no contradiction.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from service.domain.answers import Evidence, Gap
+from service.domain.documents import ArchivedDocument
 from service.online.answering.units import Unit, units_of
-from service.text.analysis import analyse, coverage, term_weight
+from service.text.analysis import analyse, content_terms, coverage, term_weight
+from service.text.anchors import find_anchors, is_hard
+from service.text.folding import fold
 from service.text.numbers import Quantity, entails, find_quantities, normalise
 from service.text.polarity import polarity_conflict
+from service.text.polarity_tables import EN_NEGATORS, MODALITY, ZH_NEGATORS
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +48,8 @@ def find_conflict(
                     continue
                 if _dice(own_terms, _without_numbers(other.text)) < similarity:
                     continue
+                if not _same_subject(unit, other):
+                    continue
                 if _values_differ(find_quantities(unit.text), find_quantities(other.text)):
                     return Conflict(unit, other, "value")
                 if polarity_conflict(unit.text, other.text):
@@ -47,15 +57,59 @@ def find_conflict(
     return None
 
 
-def conflict_gap(conflict: Conflict, evidence: Sequence[Evidence], terms: Sequence[str]) -> Gap:
-    """Names both sides by document and version, without choosing one."""
+def conflict_gap(
+    conflict: Conflict,
+    evidence: Sequence[Evidence],
+    terms: Sequence[str],
+    archive: Mapping[tuple[str, str], ArchivedDocument],
+) -> Gap:
+    """Names both sides by document, version and date, without choosing one."""
     sides = [evidence[unit.source] for unit in (conflict.chosen, conflict.other)]
-    named = " and ".join(f"{side.document_id} (version {side.document_version[:12]})" for side in sides)
+    named = " and ".join(_side(side, archive) for side in sides)
     return Gap(
         f"Two documents disagree: {named}.",
         tuple(terms),
         "Ask about one of the documents by name, or have their owners settle which one holds.",
+        part="conflict",
     )
+
+
+def _side(side: Evidence, archive: Mapping[tuple[str, str], ArchivedDocument]) -> str:
+    document = archive.get((side.document_id, side.document_version))
+    dated = f", archived {document.archived_at[:10]}" if document else ""
+    return f"{side.document_id} (version {side.document_version[:12]}{dated})"
+
+
+def _same_subject(one: Unit, other: Unit) -> bool:
+    names, versions = _names(one.text), _versions(one)
+    others, other_versions = _names(other.text), _versions(other)
+    if names and others and names.isdisjoint(others):
+        return False
+    if versions and other_versions and versions.isdisjoint(other_versions):
+        return False
+    own, theirs = _said_of(one.text), _said_of(other.text)
+    apart = own - frozenset(analyse(f"{other.context} {other.text}"))
+    their_apart = theirs - frozenset(analyse(f"{one.context} {one.text}"))
+    return not apart or not their_apart
+
+
+def _names(text: str) -> frozenset[str]:
+    return frozenset(a.canonical for a in find_anchors(text) if is_hard(a) and a.kind != "version")
+
+
+def _versions(unit: Unit) -> frozenset[str]:
+    own = [a.canonical for a in find_anchors(unit.text) if a.kind == "version"]
+    return frozenset(own or [a.canonical for a in find_anchors(unit.context) if a.kind == "version"])
+
+
+def _said_of(text: str) -> frozenset[str]:
+    """What a sentence speaks of: its words without numbers, negations, limits and duties."""
+    for quantity in reversed(find_quantities(text)):
+        text = f"{text[: quantity.start]} {text[quantity.end :]}"
+    folded = fold(text)
+    for pattern in (*MODALITY.values(), ZH_NEGATORS, EN_NEGATORS):
+        folded = pattern.sub(" ", folded)
+    return frozenset(content_terms(folded))
 
 
 def _without_numbers(text: str) -> frozenset[str]:

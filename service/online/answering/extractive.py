@@ -15,11 +15,15 @@ from service.domain.documents import Span
 from service.domain.retrieval import Vector
 from service.online.answering.units import Unit, table_head, windows_of
 from service.profiles.ranking import Answering
-from service.text.analysis import analyse, coverage, term_weight
+from service.text.analysis import analyse, content_terms, coverage, term_weight
 from service.text.anchors import Anchor, find_anchors
-from service.text.numbers import entails, find_quantities
+from service.text.clauses import clauses
+from service.text.numbers import Quantity, entails, find_quantities
+from service.text.polarity import modality
+from service.text.questions import Condition, Kind
 from service.text.spans import sha256_text
 
+_SIDE_HELD = 0.6  # share of a side's words that a piece must hold to be about it
 _MAX_UNITS = 40  # units compared by meaning; one costs about ten milliseconds to embed
 
 Embed = Callable[[Sequence[str]], Vector]
@@ -37,6 +41,9 @@ class AnswerRequest:
     evidence: tuple[Evidence, ...]
     settings: Answering
     embed: Embed
+    kind: Kind = "other"
+    sides: tuple[str, ...] = ()
+    conditions: tuple[Condition, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,23 +56,35 @@ class Proposal:
 
 
 def propose(request: AnswerRequest) -> Proposal:
-    """The best piece, and a second one where it adds a question term the first lacks.
+    """The best piece, and a second one where it adds a question term the first lacks; of a comparison the best piece
+    for each side; of a procedure the steps around the best piece, in order.
 
     A proposal without claims means that nothing quotable answers the question.
     """
     settings = request.settings
-    examined = enumerate(request.evidence[: settings.examined_evidence])
-    windows = [window for place, evidence in examined for window in windows_of(place, evidence)]
-    units = _restrict_to_anchors(windows, request.hard)[:_MAX_UNITS]
+    main = [place for place, item in enumerate(request.evidence) if item.role == "main"]
+    examined = main if request.sides else main[: settings.examined_evidence]
+    windows = [
+        window
+        for place in examined
+        for window in windows_of(place, request.evidence[place], steps=request.kind == "how_to")
+    ]
+    units = _restrict_to_anchors(_of_sides(windows, request), request.hard)[:_MAX_UNITS]
     if not units:
         return Proposal("", ())
     scored = sorted(
         zip(units, _scores(request, units), strict=True),
         key=lambda pair: (-pair[1], pair[0].source, pair[0].span.start),
     )
-    best_unit, best_score = scored[0]
     if request.asks_value and not any(_has_value(unit, request) for unit, _ in scored):
         return Proposal("", ())
+    picked = _best_of_each_side(request, scored) if request.kind == "comparison" else []
+    return _proposal(request, picked or _best(request, scored))
+
+
+def _best(request: AnswerRequest, scored: Sequence[tuple[Unit, float]]) -> list[tuple[Unit, float]]:
+    settings = request.settings
+    best_unit, best_score = scored[0]
     picked = [(best_unit, best_score)]
     known = set(analyse(_read(best_unit)))
     for unit, score in scored[1:]:
@@ -75,7 +94,38 @@ def propose(request: AnswerRequest) -> Proposal:
         if sum(map(term_weight, new)) > 0:
             picked.append((unit, score))
             known |= set(analyse(unit.text))
-    return _proposal(request, picked)
+    return picked
+
+
+def _of_sides(windows: list[Unit], request: AnswerRequest) -> list[Unit]:
+    """For a comparison, only what speaks of a side: so that pieces of lower rank are looked at too."""
+    if request.kind != "comparison":
+        return windows
+    return [unit for unit in windows if any(_speaks_of(side, unit) for side in request.sides)] or windows
+
+
+def _best_of_each_side(
+    request: AnswerRequest, scored: Sequence[tuple[Unit, float]]
+) -> list[tuple[Unit, float]]:
+    """A piece that speaks of both sides in its own words, or the best of each in the order asked."""
+    both = [pair for pair in scored if all(_names_side(side, pair[0]) for side in request.sides)]
+    if both:
+        return both[:1]
+    found = []
+    for side in request.sides:
+        own = [pair for pair in scored if _names_side(side, pair[0])] or [
+            pair for pair in scored if _speaks_of(side, pair[0])
+        ]
+        found += [pair for pair in own[:1] if pair not in found]
+    return found
+
+
+def _speaks_of(side: str, unit: Unit) -> bool:
+    return coverage(content_terms(side) or analyse(side), analyse(_read(unit))) >= _SIDE_HELD
+
+
+def _names_side(side: str, unit: Unit) -> bool:
+    return coverage(content_terms(side) or analyse(side), analyse(unit.text)) >= _SIDE_HELD
 
 
 def _read(unit: Unit) -> str:
@@ -93,9 +143,33 @@ def _restrict_to_anchors(units: list[Unit], hard: Sequence[Anchor]) -> list[Unit
 
 
 def _has_value(unit: Unit, request: AnswerRequest) -> bool:
-    """A quantity that the question did not bring along itself."""
+    return has_value(unit.text, request)
+
+
+def has_value(text: str, request: AnswerRequest) -> bool:
+    """A quantity that the question did not bring along itself, or that there is no limit."""
+    return bool(_new_quantities(text, request)) or "unlimited" in modality(text)
+
+
+def _new_quantities(text: str, request: AnswerRequest) -> list[Quantity]:
     asked = find_quantities(request.question)
-    return any(not any(entails(a, q) for a in asked) for q in find_quantities(unit.text))
+    return [q for q in find_quantities(text) if not any(entails(a, q) for a in asked)]
+
+
+def _value(text: str, request: AnswerRequest) -> str | None:
+    """The value as written: of the clause, or cell, that shares most with the question, the first quantity."""
+    if request.kind != "value":
+        return None
+    spans = [*clauses(text)]
+    ranked = [
+        (-coverage(request.terms, analyse(_clause(text, spans, q.start))), q.start, q.text)
+        for q in _new_quantities(text, request)
+    ]
+    return min(ranked)[2] if ranked else None
+
+
+def _clause(text: str, spans: Sequence[tuple[int, int]], at: int) -> str:
+    return next((text[start:end] for start, end in spans if start <= at < end), text)
 
 
 def _scores(request: AnswerRequest, units: Sequence[Unit]) -> list[float]:
@@ -121,7 +195,7 @@ def _proposal(request: AnswerRequest, picked: Sequence[tuple[Unit, float]]) -> P
             continue
         quoted.append(unit)
         evidence = request.evidence[unit.source]
-        claim = _claim(evidence, unit.span)
+        claim = _claim(evidence, unit.span, request)
         claims.append(claim)
         head = table_head(evidence) if unit.row else ""
         said = f"{claim.text} [{evidence.source_id}]"
@@ -133,7 +207,7 @@ def _overlap(one: Span, two: Span) -> bool:
     return one.start < two.end and two.start < one.end
 
 
-def _claim(evidence: Evidence, span: Span) -> Claim:
+def _claim(evidence: Evidence, span: Span, request: AnswerRequest) -> Claim:
     quote = Span(span.start - evidence.span.start, span.end - evidence.span.start).of(evidence.text)
     citation = Citation(
         source_id=evidence.source_id,
@@ -146,4 +220,4 @@ def _claim(evidence: Evidence, span: Span) -> Claim:
         heading_path=evidence.heading_path,
         page=evidence.page,
     )
-    return Claim(text=quote, kind="extracted", citations=(citation,))
+    return Claim(text=quote, kind="extracted", citations=(citation,), value=_value(quote, request))

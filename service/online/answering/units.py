@@ -27,10 +27,15 @@ _LIMITS_PREVIOUS = re.compile(
     r"(?:第[一二三四五六七八九十百\d]+次(?:仍|还|再)|否则|但是?|不过|然而|除非|除外|例外|如仍|若仍|如果仍|仍)"
     r"|(?:otherwise|however|but|unless|except|if not|if it still)\b"
 )
+# An item that counts: "1.", "（2）", "第三步", "step 4".
+_STEP = re.compile(
+    r"\s*(?:\d{1,2}\s?[.)、）](?!\d)|[（(]\d{1,2}[)）]|第[一二三四五六七八九十\d]+步|[①-⑳]|step \d)", re.I
+)
 _INTRODUCES = re.compile(r"[:：]\s*$")
 _DELIMITER_ROW = re.compile(r"\s*\|?\s*:?-{1,}:?\s*(?:\|\s*:?-{1,}:?\s*)*\|?\s*")
 _MAX_INTRODUCED = 8  # list items quoted with the line that introduces them
-_MAX_NAMED = 3  # sentences quoted with the line that names what they are about
+_MAX_NAMED = 5  # sentences quoted with the line that names what they are about
+_MAX_STEPS = 1500  # code points a procedure may grow to
 _MAX_SPAN = 700  # code points a quoted piece may grow to; longer ones stop being "the sentence that says so"
 
 
@@ -80,10 +85,14 @@ def _rows(evidence: Evidence) -> list[tuple[int, int]]:
     return rows
 
 
-def windows_of(source: int, evidence: Evidence) -> list[Unit]:
-    """The units, each grown to what it cannot be quoted without; what grows to the same run is there once."""
+def windows_of(source: int, evidence: Evidence, *, steps: bool = False) -> list[Unit]:
+    """The units, each grown to what it cannot be quoted without; what grows to the same run is there once.
+
+    With `steps`, numbered steps that follow each other are one window: a step alone is no procedure.
+    """
     units = units_of(source, evidence)
-    spans = dict.fromkeys(_run(units, place) for place in range(len(units)))
+    runs = (_run(units, place) for place in range(len(units)))
+    spans = dict.fromkeys(_with_steps(units, *run) if steps else run for run in runs)
     return [_joined(units, evidence, first, last) for first, last in spans]
 
 
@@ -116,6 +125,22 @@ def _run(units: list[Unit], chosen: int) -> tuple[int, int]:
     while last + 1 < len(units) and fits(first, last + 1):
         introduces = _INTRODUCES.search(units[chosen].text) and last - chosen < _MAX_INTRODUCED
         if not introduces and not _LIMITS_PREVIOUS.match(_opening(units[last + 1])):
+            break
+        last += 1
+    return first, last
+
+
+def _with_steps(units: list[Unit], first: int, last: int) -> tuple[int, int]:
+    """The run widened to the whole procedure where it begins with a step or leads into one."""
+    at = first if _STEP.match(units[first].text) else last + 1
+    if at >= len(units) or units[first].row or not _STEP.match(units[at].text):
+        return first, last
+    while (
+        at > 0 and first == at and (_STEP.match(units[at - 1].text) or _INTRODUCES.search(units[at - 1].text))
+    ):
+        first = at = at - 1
+    while last + 1 < len(units) and units[last + 1].span.end - units[first].span.start <= _MAX_STEPS:
+        if not _STEP.match(units[last + 1].text):
             break
         last += 1
     return first, last

@@ -195,8 +195,8 @@ def conflict_between(one: str, other: str, question: str, **changes: Any) -> str
     )
     if found is None:
         return None
-    gap = conflict_gap(found, packed, ())
-    assert "d1" in gap.missing and "d2" in gap.missing
+    gap = conflict_gap(found, packed, (), {("d2", "v1"): document("d2", "v1", other)})
+    assert "d1 (version v1)" in gap.missing and "d2 (version v1, archived 20" in gap.missing
     return found.kind
 
 
@@ -210,6 +210,13 @@ def conflict_between(one: str, other: str, question: str, **changes: Any) -> str
         ("任务失败后会自动重试。", "任务失败后不会自动重试。", "polarity"),
         ("同一任务最多自动重试三次。", "员工每年有 10 天年假。", None),
         ("The task is retried 3 times at most.", "The task is retried 5 times at most.", "value"),
+        # Of other subjects, or under other conditions.
+        ("The Alpha pump retries a task 3 times.", "The Beta pump retries a task 5 times.", None),
+        ("甲泵的任务重试三次。", "乙泵的任务重试五次。", None),
+        ("PPR-9087 的任务重试三次。", "PPR-9078 的任务重试五次。", None),
+        ("在 v6.5 中任务重试三次。", "在 v7.1 中任务重试五次。", None),
+        # One of them says less of the same subject.
+        ("Lost task cards are retried 3 times.", "Lost cards are retried 5 times.", "value"),
     ],
 )
 def test_conflicts(one: str, other: str, kind: str | None) -> None:

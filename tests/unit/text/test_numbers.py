@@ -35,10 +35,25 @@ def one(text: str) -> tuple[Decimal, str, str]:
         ("3 个工作日", "3", "工作日", "measure"),
         ("12 个月", "12", "month", "measure"),
         ("2048", "2048", "", "number"),
+        ("16:30", "59400", "", "time"),
+        ("4:30 p.m.", "59400", "", "time"),
+        ("下午四点半", "59400", "", "time"),
+        ("下午4点30分", "59400", "", "time"),
+        ("4 am", "14400", "", "time"),
+        ("凌晨四点", "14400", "", "time"),
+        ("12 am", "0", "", "time"),
+        ("中午一点", "46800", "", "time"),
+        ("晚上十二点", "86400", "", "time"),
+        ("晚八点一刻", "72900", "", "time"),
     ],
 )
 def test_one_quantity(text: str, value: str, unit: str, kind: str) -> None:
     assert one(text) == (Decimal(value), unit, kind)
+
+
+@pytest.mark.parametrize("text", ["早一点到", "晚一点再说", "要点三个", "早点", "晚三点五米"])
+def test_a_point_is_no_part_of_a_time_of_day(text: str) -> None:
+    assert not [q for q in find_quantities(text) if q.kind == "time" and q.text.endswith(("五", "一点"))]
 
 
 @pytest.mark.parametrize("text", ["PPR-9087", "v7.5.1", "E1024X", "万一", "百度一下", "千万别动"])
