@@ -5,14 +5,18 @@ Every feature is a pure function of the question and the one candidate, so hidde
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 from service.online.rerank.contract import RerankCandidate, RerankRequest, RerankScore
 from service.text.analysis import analyse, coverage
+from service.text.anchors import find_anchors, is_hard
+from service.text.folding import fold_width
 from service.text.numbers import entails, find_quantities
 from service.text.polarity import polarity_conflict
 
-IDENTITY = "feature-rules@1"
+IDENTITY = "feature-rules@2"
 
 
 class FeatureRules:
@@ -39,6 +43,8 @@ def features(request: RerankRequest, candidate: RerankCandidate) -> dict[str, fl
     required_number_match: share of the question's quantities that the text states;
     heading_match, scope_match: share of question terms in the heading path, in the document's title;
     anchor_match: share of the question's anchors the chunk holds exactly (0 when it has none);
+    as_written: share of its names (options, codes, identifiers) that stand in the text or a heading sign by sign, in
+    whatever case: to who asks for --className, a page that speaks of className comes second;
     same_language: 1 when the document is in the question's language: of two pages that say the same, the reader
     gets the one that speaks as he does;
     negation_conflict: 1 when question and text disagree in polarity.
@@ -60,9 +66,24 @@ def features(request: RerankRequest, candidate: RerankCandidate) -> dict[str, fl
         "anchor_match": (
             len(request.anchors & candidate.anchors) / len(request.anchors) if request.anchors else 0.0
         ),
+        "as_written": _as_written(request.question, f"{headings}\n{candidate.prefix}\n{candidate.text}"),
         "same_language": float(bool(request.language) and candidate.locale[:2] == request.language),
         "negation_conflict": float(polarity_conflict(request.question, candidate.text)),
     }
+
+
+def _as_written(question: str, text: str) -> float:
+    names = _names(question)
+    return sum(name.search(text) is not None for name in names) / len(names) if names else 0.0
+
+
+@lru_cache(maxsize=256)
+def _names(question: str) -> tuple[re.Pattern[str], ...]:
+    """Each name of the question, standing alone: --all is not in --allow."""
+    names = dict.fromkeys(anchor.text for anchor in find_anchors(fold_width(question)) if is_hard(anchor))
+    return tuple(
+        re.compile(rf"(?<![A-Za-z0-9_-]){re.escape(name)}(?![A-Za-z0-9_-])", re.IGNORECASE) for name in names
+    )
 
 
 def create(weights: Mapping[str, float]) -> FeatureRules:

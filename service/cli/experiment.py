@@ -17,13 +17,14 @@ from service.bootstrap import Services, build, online_path, silent
 from service.cli.killing import kill_matrix_command, node_loss_command
 from service.cli.mutations import mutations_command
 from service.cli.serving import served
-from service.cli.shared import as_json, echo_json, needs, progress_bars
+from service.cli.shared import as_json, echo_json, needs, principal, progress_bars
 from service.domain.answers import GroundedAnswer, SearchResult
 from service.domain.ports import Engine
 from service.evaluation.experiments import (
     Expectation,
     bad_generations,
     cut_sentence,
+    exact_names,
     lesson,
     permission_order,
     permission_timing,
@@ -193,6 +194,34 @@ def permission_differential_command(
                 first, world, _public, queries, principals, seed, progress, known
             )
     report("permission-differential", expectations, as_json, differential.to_json(tally))
+
+
+@experiment_command.command("anchors")
+@click.argument("sources", nargs=-1, type=click.Path(exists=True, path_type=Path))
+@engine_option
+@click.option("--siblings", default=300, show_default=True, type=click.IntRange(1))
+@click.option("--seed", default=1, show_default=True, help="Of the siblings.")
+@click.option(
+    "--show-misses", is_flag=True, help="Print what was not found first, and which siblings were answered."
+)
+@as_json
+def anchors_command(
+    sources: tuple[Path, ...], engine: str | None, siblings: int, seed: int, show_misses: bool, as_json: bool
+) -> None:
+    """Exact names (error numbers, settings, options): found first in every spelling; made-up siblings never answered.
+
+    SOURCES are files or folders to read, by default the TiDB and arthas samples.
+    """
+    read = list(sources) or [SAMPLES / "tidb", SAMPLES / "arthas"]
+    with throwaway(engine) as services, progress_bars() as progress:
+        exact_names.publish(services.offline, read, progress)
+        names, said = exact_names.names_in(read)
+        who = principal("demo", "anonymous", (), ())
+        tally, expectations = exact_names.run(services.online, names, said, who, siblings, seed, progress)
+    if show_misses and not as_json:
+        for line in (*tally.missed, *(f"answered: {sibling}" for sibling in tally.answered)):
+            click.echo(line)
+    report("anchors", expectations, as_json, {"missed": tally.missed, "answered": tally.answered})
 
 
 def _public(value: GroundedAnswer | SearchResult) -> dict[str, Any]:
