@@ -15,6 +15,7 @@ from service.text.anchors import find_anchors, is_hard
 from service.text.folding import fold_width
 from service.text.numbers import entails, find_quantities
 from service.text.polarity import polarity_conflict
+from service.text.respelling import respelled
 
 IDENTITY = "feature-rules@2"
 
@@ -43,6 +44,10 @@ def features(request: RerankRequest, candidate: RerankCandidate) -> dict[str, fl
     required_number_match: share of the question's quantities that the text states;
     heading_match, scope_match: share of question terms in the heading path, in the document's title;
     anchor_match: share of the question's anchors the chunk holds exactly (0 when it has none);
+    respelled: how many of its words spell one name of the chunk (tidb mem quota query: tidb_mem_quota_query): 1/2 for
+    two words, 3/4 for three: the more fall together, the less by chance;
+    titled: share of its names that stand in a heading over the text, or how much of one its words spell: what the
+    section is about;
     as_written: share of its names (options, codes, identifiers) that stand in the text or a heading sign by sign, in
     whatever case: to who asks for --className, a page that speaks of className comes second;
     same_language: 1 when the document is in the question's language: of two pages that say the same, the reader
@@ -66,10 +71,26 @@ def features(request: RerankRequest, candidate: RerankCandidate) -> dict[str, fl
         "anchor_match": (
             len(request.anchors & candidate.anchors) / len(request.anchors) if request.anchors else 0.0
         ),
+        "respelled": _respelled(request.question, candidate.anchors),
+        "titled": max(_as_written(request.question, headings), _respelled_in(request.question, headings)),
         "as_written": _as_written(request.question, f"{headings}\n{candidate.prefix}\n{candidate.text}"),
         "same_language": float(bool(request.language) and candidate.locale[:2] == request.language),
         "negation_conflict": float(polarity_conflict(request.question, candidate.text)),
     }
+
+
+def _respelled(question: str, anchors: frozenset[str]) -> float:
+    words = [count for term, count in _spellings(question).items() if term in anchors]
+    return 1 - 0.5 ** (max(words) - 1) if words else 0.0
+
+
+def _respelled_in(question: str, headings: str) -> float:
+    if not _spellings(question):
+        return 0.0
+    return _respelled(question, frozenset(anchor.canonical for anchor in find_anchors(headings)))
+
+
+_spellings = lru_cache(maxsize=256)(respelled)
 
 
 def _as_written(question: str, text: str) -> float:

@@ -160,6 +160,7 @@ class Online:
                 "asksValue": analysis.asks_value,
                 "kind": analysis.kind,
                 "sides": len(analysis.sides),
+                "respelled": len(analysis.respelled),
                 "conditions": [condition.kind for condition in analysis.conditions],
                 "versions": {"questions": QUESTIONS_VERSION, "analyzer": ANALYZER_VERSION},
             }

@@ -12,6 +12,7 @@ from service.profiles.ranking import Gate
 from service.text.analysis import analyse, coverage
 from service.text.anchors import Anchor, find_anchors
 from service.text.folding import fold
+from service.text.respelling import respelled
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,15 @@ def _held(chunk: FoundChunk, hard: Sequence[Anchor]) -> frozenset[str]:
         own |= {anchor.canonical for anchor in find_anchors(text)}
         folded = fold(text)
         own |= {anchor.canonical for anchor in missing if _stands_alone(fold(anchor.text), folded)}
+        own |= {anchor.canonical for anchor in missing if not own.isdisjoint(_spelled_otherwise(anchor))}
     return frozenset(anchor.canonical for anchor in hard if anchor.canonical in own)
+
+
+def _spelled_otherwise(anchor: Anchor) -> frozenset[str]:
+    """tidb-x-y for tidb_x_y: all of its parts, in order, make the other name."""
+    terms = respelled(anchor.text)
+    most = max(terms.values(), default=0)
+    return frozenset(term for term, words in terms.items() if words == most)
 
 
 def _stands_alone(needle: str, folded: str) -> bool:

@@ -15,6 +15,7 @@ from service.text.anchors import Anchor, find_anchors, is_hard
 from service.text.folding import fold
 from service.text.language import language
 from service.text.questions import Condition, Kind, asks_value, conditions_of, kind_of, sides_of
+from service.text.respelling import respelled
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +23,8 @@ class Analysis:
     """The parsed question. `hard` are anchors an answer must match exactly; `anchors` all canonical forms.
 
     `terms` are looked for; `content` is what the question is about, and what evidence has to cover. `kind` is the
-    kind of answer asked for, `sides` what a comparison compares, `conditions` the versions and platforms it names.
+    kind of answer asked for, `sides` what a comparison compares, `conditions` the versions and platforms it names;
+    `respelled` are names that its words may spell.
     """
 
     text: str
@@ -36,6 +38,7 @@ class Analysis:
     kind: Kind = "other"
     sides: tuple[str, ...] = ()
     conditions: tuple[Condition, ...] = ()
+    respelled: tuple[str, ...] = ()
 
 
 def analyse(text: str) -> Analysis:
@@ -53,6 +56,7 @@ def analyse(text: str) -> Analysis:
         kind=kind_of(folded),
         sides=sides_of(text),
         conditions=conditions_of(text),
+        respelled=tuple(respelled(text)),
     )
 
 

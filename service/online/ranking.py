@@ -155,7 +155,9 @@ class Ranking:
             return None
 
     def _legs(self, request: Request, vector: Vector | None) -> tuple[LegResult, ...]:
-        legs = retrieval.plan(request.analysis.terms, request.analysis.anchors, vector, request.profile.legs)
+        asked = request.analysis
+        names = (*asked.anchors, *asked.respelled)
+        legs = retrieval.plan(asked.terms, names, vector, request.profile.legs)
         if not legs:
             return ()
         results = self.engine.retrieval.search(

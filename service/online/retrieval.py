@@ -8,13 +8,14 @@ from service.domain.retrieval import AnchorLeg, Bm25Leg, FoundChunk, KnnLeg, Leg
 from service.profiles.ranking import Legs
 
 
-def plan(terms: Sequence[str], anchors: Sequence[str], vector: Vector | None, legs: Legs) -> tuple[Leg, ...]:
-    """The legs this question can use: no terms, no BM25; no meaning to embed (a zero vector), no kNN."""
+def plan(terms: Sequence[str], names: Sequence[str], vector: Vector | None, legs: Legs) -> tuple[Leg, ...]:
+    """The legs this question can use: no terms, no BM25; no meaning to embed (a zero vector), no kNN. `names` are
+    its anchors and what its words may spell."""
     planned: list[Leg] = []
     if terms:
         planned.append(Bm25Leg(tuple(terms), legs.heading_boost, legs.bm25_size))
-    if anchors:
-        planned.append(AnchorLeg(tuple(anchors), legs.anchors_size))
+    if names:
+        planned.append(AnchorLeg(tuple(names), legs.anchors_size))
     if vector is not None and bool(vector.any()):
         planned.append(KnnLeg(vector, legs.knn_k, legs.knn_candidates))
     return tuple(planned)

@@ -122,6 +122,18 @@ def test_a_name_counts_wherever_the_chunk_is_known_by_it(changes: dict[str, Any]
     assert held("PPR-9087 的功率", chunk("a", **changes)) == (["a"], [])
 
 
+def test_a_name_is_known_by_underscores_for_its_hyphens() -> None:
+    own, sibling = (
+        chunk("a", "x", anchors=("mem_quota_query",)),
+        chunk("b", "x", anchors=("mem_quota_apply",)),
+    )
+    assert held("mem-quota-query 的默认值", own, sibling) == (["a"], [])
+    assert held("mem-quota-query 的默认值", chunk("c", "x", anchors=("mem_quota",))) == (
+        [],
+        ["mem-quota-query"],
+    )
+
+
 def test_a_code_inside_a_longer_number_is_not_held() -> None:
     assert held("错误码 8028 是什么", chunk("a", "订单 80281 与 18028")) == ([], ["错误码 8028"])
 
