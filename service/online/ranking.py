@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from service.domain.answers import Candidate, Question, Retrieval
 from service.domain.generations import Pin
 from service.domain.ports import Embedder, Engine
-from service.domain.retrieval import FoundChunk, LegResult, Vector
+from service.domain.retrieval import FoundChunk, LegResult, QuestionVectors, Vector
 from service.domain.rights import Scope
 from service.errors import NotFound, Unavailable
 from service.online import fusion, present, retrieval, rights
@@ -73,8 +73,9 @@ class Ranking:
         """The candidates of a request in their final order."""
         profile, trace = request.profile, request.trace
         with trace.stage("embed") as stage:
-            vector = self._embed(request)
-            stage.went_out = int(vector is not None)
+            asked = self._embed(request)
+            vector = asked.pooled if asked else None
+            stage.went_out = int(asked is not None)
 
         with trace.stage("legs") as stage:
             results = self._legs(request, vector)
@@ -98,11 +99,11 @@ class Ranking:
             stage.detail = {"order": order, "ranks": {c.chunk_id: c.ranks for c in fused}}
 
         with trace.stage("rights", len(fused)) as stage:
-            asked = {chunks[c.chunk_id].document_id for c in fused}
-            allowed = self.allowed(request, asked)
+            documents = {chunks[c.chunk_id].document_id for c in fused}
+            allowed = self.allowed(request, documents)
             fused = tuple(c for c in fused if chunks[c.chunk_id].document_id in allowed)
             stage.went_out = len(fused)
-            if allowed != asked:
+            if allowed != documents:
                 trace.cacheable = False  # The chunks do not carry what the registry says yet.
 
         with trace.stage("collapse", len(fused)) as stage:
@@ -146,8 +147,8 @@ class Ranking:
         if not seen:
             raise NotFound
 
-    def _embed(self, request: Request) -> Vector | None:
-        future = self.executor.submit(self.embedder.embed_query, request.question.text)
+    def _embed(self, request: Request) -> QuestionVectors | None:
+        future = self.executor.submit(self.embedder.embed_question, request.question.text)
         try:
             return future.result(request.deadline.left(_EMBED_S))
         except FutureTimeout:
