@@ -17,6 +17,7 @@ import numpy as np
 from service.access.rules import from_json, to_json
 from service.adapters.acceptance import vector_of
 from service.domain.documents import Chunk, IndexedChunk, Link, Span
+from service.domain.ports import TokenRights
 from service.domain.retrieval import FoundChunk
 from service.domain.rights import Access
 
@@ -107,6 +108,10 @@ def tokens_record(indexed: IndexedChunk, packed: bytes) -> dict[str, Any]:
         "access": access_record(indexed.access),
         "tokens": base64.b64encode(packed).decode("ascii"),
     }
+
+
+def token_rights_from_record(record: Mapping[str, Any]) -> TokenRights:
+    return TokenRights(record["tokensOf"], record["documentId"], _access(record["access"]))
 
 
 def tokens_from_record(record: Mapping[str, Any]) -> bytes:

@@ -106,6 +106,15 @@ class Audit(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class TokenRights:
+    """Of the token vectors of one chunk: what they may be seen by."""
+
+    chunk_id: str
+    document_id: str
+    access: Access
+
+
 class Generations(Protocol):
     """The searchable side: physical indices and the aliases that point at them."""
 
@@ -125,6 +134,11 @@ class Generations(Protocol):
         self, generation: Generation, *, vectors: bool = False, tokens: bool = False
     ) -> Iterator[IndexedChunk]:
         """Every chunk, ordered by chunkId; `vector` and `tokens` are None unless asked for."""
+        ...
+
+    def token_rights(self, generation: Generation) -> Iterator[TokenRights]:
+        """Whose token vectors are kept, and under which rights: what `scan` does not tell, since an engine may keep
+        them apart from their chunk."""
         ...
 
     def spread_access(self, generation: Generation, document_id: str, access: Access | None) -> int:

@@ -65,7 +65,9 @@ def faults(body: dict[str, Any], wanted: dict[str, Any]) -> list[str]:
     if "sort" in body and body["sort"] not in SORTS:
         found.append("an unknown order")
     source = body.get("_source")
-    if source is not False and not (isinstance(source, list) and set(source) <= {*FOUND_FIELDS, "tokensOf", "tokens"}):
+    if source is not False and not (
+        isinstance(source, list) and set(source) <= {*FOUND_FIELDS, "tokensOf", "tokens"}
+    ):
         found.append("more of a chunk than may be shown")
     for clause in as_list(body.get("knn", [])):
         found += [f"unknown key {key} in knn" for key in clause.keys() - NEAREST]

@@ -13,6 +13,7 @@ from service.adapters.chunk_records import (
     access_record,
     indexed_from_record,
     indexed_record,
+    token_rights_from_record,
     tokens_from_record,
     tokens_record,
 )
@@ -24,7 +25,7 @@ from service.adapters.elastic.system import key_id
 from service.adapters.names import generations_of, live_of
 from service.domain.documents import IndexedChunk
 from service.domain.generations import LIVE, Generation, live_alias
-from service.domain.ports import BulkReport, IndexSettings, Refused
+from service.domain.ports import BulkReport, IndexSettings, Refused, TokenRights
 from service.domain.rights import Access
 from service.errors import BuildRefused, Conflict, Unavailable
 
@@ -111,6 +112,11 @@ class ElasticGenerations:
         query = {"exists": {"field": "tokensOf"}}
         for hit in scan(self._client, generation.name, query, ["tokensOf"], page=_TOKENS_PAGE):
             yield hit["_source"]["tokensOf"], tokens_from_record(hit["_source"])
+
+    def token_rights(self, generation: Generation) -> Iterator[TokenRights]:
+        source, query = ["tokensOf", "documentId", "access"], {"exists": {"field": "tokensOf"}}
+        for hit in scan(self._client, generation.name, query, ["tokensOf"], page=_SCAN_PAGE, source=source):
+            yield token_rights_from_record(hit["_source"])
 
     def spread_access(self, generation: Generation, document_id: str, access: Access | None) -> int:
         hits = scan(

@@ -13,13 +13,13 @@ from service.adapters.acceptance import refusal, vector_of
 from service.adapters.chunk_records import indexed_record
 from service.adapters.embedded.folders import Folders
 from service.adapters.embedded.rights import class_of
-from service.adapters.embedded.scanning import scan_chunks
+from service.adapters.embedded.scanning import scan_chunks, scan_token_rights
 from service.adapters.embedded.sealing import build_index
 from service.adapters.names import generations_of, live_of
 from service.adapters.records import to_text
 from service.domain.documents import IndexedChunk
 from service.domain.generations import Generation, live_alias
-from service.domain.ports import BulkReport, IndexSettings, Refused
+from service.domain.ports import BulkReport, IndexSettings, Refused, TokenRights
 from service.domain.rights import Access
 from service.errors import BuildRefused, Conflict, GenerationGone
 from service.text.wellformed import storable
@@ -93,6 +93,9 @@ class EmbeddedGenerations:
         self, generation: Generation, *, vectors: bool = False, tokens: bool = False
     ) -> Iterator[IndexedChunk]:
         return scan_chunks(self._folders, generation.name, vectors=vectors, tokens=tokens)
+
+    def token_rights(self, generation: Generation) -> Iterator[TokenRights]:
+        return scan_token_rights(self._folders, generation.name)
 
     def spread_access(self, generation: Generation, document_id: str, access: Access | None) -> int:
         if not storable(document_id):

@@ -15,6 +15,7 @@ from service.adapters.chunk_records import indexed_from_record
 from service.adapters.embedded.folders import Folders
 from service.adapters.embedded.rights import access_of
 from service.domain.documents import IndexedChunk
+from service.domain.ports import TokenRights
 from service.domain.retrieval import Vector
 
 _PAGE = 500
@@ -53,6 +54,18 @@ def scan_chunks(folders: Folders, generation: str, *, vectors: bool, tokens: boo
         if len(rows) < _PAGE:
             return
         after = rows[-1][0]
+
+
+def scan_token_rights(folders: Folders, generation: str) -> Iterator[TokenRights]:
+    """Token vectors have no rights of their own here: they are those of their chunk."""
+    with folders.chunks(generation).reading() as connection:
+        rows = connection.execute(
+            "SELECT chunk.chunk_id, document_id, tenant, labels, allow, deny FROM tokens"
+            " JOIN chunk ON chunk.chunk_id = tokens.chunk_id"
+            " JOIN access_class ON access_class.id = chunk.access_class"
+        ).fetchall()
+    for name, document_id, *access in rows:
+        yield TokenRights(name, document_id, access_of(*access))
 
 
 class _Vectors:
