@@ -3,6 +3,7 @@ question's tokens meets the nearest token of a passage (MaxSim; Khattab and Zaha
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -52,17 +53,18 @@ class OnnxMaxSim:
             scales[row, : len(own_scales)] = own_scales
             held[row, : len(own_scales)] = True
         question_scales = np.maximum(np.abs(question.vectors).max(axis=1), 1e-12) / _STEPS
-        plain, weighted = self._session.run(
-            ["max_sim", "idf_max_sim"],
+        [nearest] = self._session.run(
+            ["nearest"],
             {
                 "codes": codes,
                 "scales": scales,
                 "held": held,
                 "question": np.rint(question.vectors / question_scales[:, None]).astype(np.int8),
                 "question_scales": question_scales.astype(np.float32),
-                "weights": question.weights.astype(np.float32),
             },
         )
-        for place, one, other in zip(there, plain, weighted, strict=True):
-            scores[place] = MaxSim(round(float(one), 6), round(float(other), 6))
+        for place, row in zip(there, nearest.astype(np.float64), strict=True):
+            # fsum rounds once: no order of summing, which goes by the size of the batch, is seen in it.
+            plain, weighted = math.fsum(row) / len(row), math.fsum(row * question.weights)
+            scores[place] = MaxSim(round(plain, 6), round(weighted, 6))
         return scores

@@ -1,5 +1,4 @@
-"""Vectors of a text's tokens in four bits a component, and late interaction: how well a passage's tokens meet a
-question's (MaxSim; Khattab and Zaharia, ColBERT, SIGIR 2020).
+"""Vectors of a text's tokens in four bits a component.
 
 A token takes `dimension / 2 + 2` bytes: a float16 scale, then two components a byte. The low half of a byte is a
 component of the vector's first half, the high half the one that stands as far into the second: so both halves are
@@ -8,12 +7,8 @@ multiplied as they lie, and nothing is put back in order first.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 from numpy.typing import NDArray
-
-from service.domain.retrieval import QuestionTokens
 
 VERSION = "int4@1"
 _STEPS = 7  # codes run from -7 to 7, kept as 1 to 15
@@ -22,17 +17,6 @@ _SCALE_BYTES = 2
 
 Matrix = NDArray[np.float32]
 Bytes = NDArray[np.uint8]
-
-
-@dataclass(frozen=True, slots=True)
-class MaxSim:
-    """The mean over the question's tokens of the nearest passage token's cosine; `weighted` by what a token says."""
-
-    plain: float
-    weighted: float
-
-
-NOTHING_MET = MaxSim(0.0, 0.0)
 
 
 def token_bytes(dimension: int) -> int:
@@ -63,12 +47,3 @@ def decode(packed: bytes, dimension: int) -> Matrix:
     both = np.hstack([codes & 0x0F, codes >> 4]).astype(np.float32) - _MIDDLE
     decoded: Matrix = both * scales[:, None]
     return decoded
-
-
-def max_sim(question: QuestionTokens, packed: bytes) -> MaxSim:
-    """Of a question and one passage; nothing is met where one of them has no tokens."""
-    if not len(question.vectors) or not packed:
-        return NOTHING_MET
-    passage = decode(packed, question.vectors.shape[1])
-    best = (question.vectors @ passage.T).max(axis=1)
-    return MaxSim(round(float(best.mean()), 6), round(float(best @ question.weights), 6))

@@ -10,11 +10,14 @@ import pytest
 from transformers import PreTrainedTokenizerFast
 
 import service
+from service.bootstrap import data_folder
 from service.onnx.embedder import OnnxEmbedder
+from service.onnx.max_sim import OnnxMaxSim
 from service.onnx.session import open_tokenizer
-from service.text.token_vectors import decode, max_sim
+from service.text.token_vectors import decode
 
 FOLDER = Path(service.__file__).parent / "embedders" / "multilingual-e5-small"
+MAX_SIM = data_folder("rerank_models") / "late-interaction" / "max_sim.onnx"
 TEXTS = [
     "同一任务最多自动重试三次。",
     "The same task is retried three times at most.",
@@ -104,7 +107,8 @@ def test_the_passage_that_answers_is_met_better(embedder: OnnxEmbedder) -> None:
     question = embedder.embed_question("任务最多重试几次？").tokens
     assert question is not None
     texts = ["The same task is retried three times at most.", "The weather is fine today, good for a walk."]
-    near, far = (max_sim(question, one.tokens) for one in embedder.embed_passages_with_tokens(texts))
+    passages = [one.tokens for one in embedder.embed_passages_with_tokens(texts)]
+    near, far = OnnxMaxSim(MAX_SIM).score(question, passages)
     assert near.plain > far.plain + 0.05 and near.weighted > far.weighted + 0.05
 
 

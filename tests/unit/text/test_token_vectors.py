@@ -1,4 +1,4 @@
-"""The four-bit codec gives back what went in within its bound, and MaxSim is what its definition says."""
+"""The four-bit codec gives back what went in within its bound."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from service.domain.retrieval import QuestionTokens
-from service.text.token_vectors import NOTHING_MET, decode, encode, max_sim, token_bytes
+from service.text.token_vectors import decode, encode, token_bytes
 
 COMPONENT = st.floats(-1, 1, width=32)
 
@@ -51,26 +50,6 @@ def test_a_cosine_moves_by_little() -> None:
     one, other = units(200, 384, 2), units(200, 384, 3)
     moved = np.abs((one * decode(encode(other), 384)).sum(axis=1) - (one * other).sum(axis=1))
     assert moved.max() < 0.03
-
-
-@given(st.integers(1, 5), st.integers(1, 9), st.integers(0, 1000))
-def test_maxsim_is_the_mean_of_the_nearest(asked: int, held: int, seed: int) -> None:
-    question, passage = units(asked, 16, seed), units(held, 16, seed + 1)
-    weights = np.random.default_rng(seed).random(asked).astype(np.float32)
-    weights /= weights.sum()
-    packed = encode(passage)
-    found = max_sim(QuestionTokens(question, weights), packed)
-    nearest = [max(float(np.dot(q, p)) for p in decode(packed, 16)) for q in question]
-    assert found.plain == pytest.approx(np.mean(nearest), abs=1e-5)
-    assert found.weighted == pytest.approx(
-        sum(w * n for w, n in zip(weights, nearest, strict=True)), abs=1e-5
-    )
-
-
-def test_nothing_meets_a_text_without_tokens() -> None:
-    question = QuestionTokens(units(2, 16, 4), np.array([0.5, 0.5], np.float32))
-    nobody = QuestionTokens(np.zeros((0, 16), np.float32), np.zeros(0, np.float32))
-    assert max_sim(question, b"") == max_sim(nobody, encode(units(2, 16, 5))) == NOTHING_MET
 
 
 def test_bytes_that_are_no_whole_tokens_are_refused() -> None:
