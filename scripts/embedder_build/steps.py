@@ -19,6 +19,8 @@ from embedder_build.vocabulary import kept_pieces, make_tokenizer
 from embedder_build.weights import Unexpected, read_weights
 
 FILES = ("model.onnx", "tokenizer.json")
+# Counted over the same tokens (scripts/token-statistics): they go with the model as they are.
+STATISTICS = ("token_mean.npy", "token_frequencies.npy")
 
 
 def build(out: Path, reference: Path) -> None:
@@ -29,9 +31,12 @@ def build(out: Path, reference: Path) -> None:
         made = _make(work)
         _same_bytes(work, reference)
         means = _compare(work, reference)
-        (work / "manifest.toml").write_text(manifest(out.name, made, means, work, FILES), encoding="utf-8")
+        for file in STATISTICS:
+            shutil.copyfile(reference / file, work / file)
+        told = manifest(out.name, made, means, work, (*FILES, *STATISTICS))
+        (work / "manifest.toml").write_text(told, encoding="utf-8")
         out.mkdir(exist_ok=True)
-        for file in (*FILES, "manifest.toml"):
+        for file in (*FILES, *STATISTICS, "manifest.toml"):
             shutil.move(work / file, out / file)
     for file in ("LICENSE", "NOTICE"):
         if out.resolve() != reference.resolve():

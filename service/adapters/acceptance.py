@@ -16,6 +16,7 @@ from service.domain.documents import IndexedChunk
 from service.domain.retrieval import KnnLeg, Leg, LegResult, Vector
 from service.domain.rights import Access, Scope
 from service.errors import InvalidInput
+from service.text.token_vectors import token_bytes
 from service.text.wellformed import storable
 
 # Lucene's whitespace tokenizer splits a longer token in two, which tantivy does not.
@@ -36,6 +37,7 @@ def refusal(chunk: IndexedChunk, dimension: int) -> str | None:
         or _token_fault("body", chunk.body_terms)
         or _token_fault("heading", chunk.heading_terms)
         or _vector_fault(chunk.vector, dimension)
+        or _tokens_fault(chunk.tokens, dimension)
     )
 
 
@@ -154,4 +156,10 @@ def _vector_fault(values: tuple[float, ...] | None, dimension: int) -> str | Non
         return "vector holds a value that is not finite"
     if not np.any(vector_of(values)):
         return "zero vector has no direction (cosine)"
+    return None
+
+
+def _tokens_fault(packed: bytes | None, dimension: int) -> str | None:
+    if packed and len(packed) % token_bytes(dimension):
+        return f"token vectors are not whole ones of {dimension} components"
     return None

@@ -7,6 +7,7 @@ so an empty field would give the two engines different averages and document fre
 
 from __future__ import annotations
 
+import base64
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -16,6 +17,7 @@ import numpy as np
 from service.access.rules import from_json, to_json
 from service.adapters.acceptance import vector_of
 from service.domain.documents import Chunk, IndexedChunk, Link, Span
+from service.domain.ports import TokenRights
 from service.domain.retrieval import FoundChunk
 from service.domain.rights import Access
 
@@ -96,6 +98,24 @@ def indexed_record(indexed: IndexedChunk) -> dict[str, Any]:
     if indexed.vector is not None:
         record["vector"] = vector_of(indexed.vector)
     return record
+
+
+def tokens_record(indexed: IndexedChunk, packed: bytes) -> dict[str, Any]:
+    """The packed token vectors of a chunk as a record of their own, under the rights of the chunk."""
+    return {
+        "tokensOf": indexed.chunk.chunk_id,
+        "documentId": indexed.chunk.document_id,
+        "access": access_record(indexed.access),
+        "tokens": base64.b64encode(packed).decode("ascii"),
+    }
+
+
+def token_rights_from_record(record: Mapping[str, Any]) -> TokenRights:
+    return TokenRights(record["tokensOf"], record["documentId"], _access(record["access"]))
+
+
+def tokens_from_record(record: Mapping[str, Any]) -> bytes:
+    return base64.b64decode(record["tokens"])
 
 
 def access_record(access: Access) -> dict[str, Any]:

@@ -10,7 +10,8 @@ import click
 from service.bootstrap import data_folder
 from service.cli.shared import as_json, echo_json, needs
 from service.online.rerank.cross_encoder import CrossEncoderReranker
-from service.online.rerank.registry import read_catalogue
+from service.online.rerank.registry import load_reranker, read_catalogue
+from service.onnx.manifest import CROSS_ENCODER
 from service.settings import load_settings
 
 
@@ -19,7 +20,7 @@ from service.settings import load_settings
     "rerankers", epilog="\b\nExample:\n  attest rerankers list\n  attest rerankers check my-models/mine"
 )
 def rerankers_command() -> None:
-    """Reranker folders: which there are, and whether a cross-encoder does what it should."""
+    """Reranker folders: which there are, and whether one does what it should."""
 
 
 @rerankers_command.command("list", epilog="\b\nExample:\n  attest rerankers list")
@@ -53,21 +54,25 @@ Example:
     "--write-golden", is_flag=True, help="Write golden.json from what the model says now, then check."
 )
 def check_command(folder: Path, write_golden: bool) -> None:
-    """Check a cross-encoder's FOLDER: manifest, hashes, graph, golden scores, and that a score depends on its own
-    pair alone. Exit code 1 when something is wrong."""
+    """Check a reranker's FOLDER: manifest, hashes, graph, golden scores, and that a score depends on its own pair
+    alone. Rerankers with weights are asked with all of them 1. Exit code 1 when something is wrong."""
     from service.evaluation import rerankers
 
     folder = folder.resolve()
     catalogue = read_catalogue(folder.parent)
     faults = list(catalogue.faults.get(folder.name, ()))
     plugin = catalogue.plugins.get(folder.name)
-    if plugin is not None and plugin.kind != "cross-encoder":
-        raise click.UsageError(f"{folder.name} is of kind {plugin.kind}; check looks at cross-encoders.")
     if plugin is not None:
-        reranker = CrossEncoderReranker(folder, load_settings().onnx_threads)
+        threads = load_settings().onnx_threads
+        reranker = rerankers.unit_reranker(
+            lambda weights: load_reranker(
+                folder.name, folder.parent, weights, lambda own: CrossEncoderReranker(own, threads)
+            )
+        )
         if write_golden:
             rerankers.write_golden(reranker, folder)
-        faults += rerankers.golden_faults(reranker, folder) + rerankers.contract_faults(reranker)
+        faults += rerankers.golden_faults(reranker, folder)
+        faults += rerankers.contract_faults(reranker, slow=plugin.kind == CROSS_ENCODER)
         click.echo(f"{reranker.identity}: {rerankers.milliseconds_a_window(reranker):.1f} ms a window")
     for fault in faults:
         click.echo(f"  - {fault}", err=True)

@@ -209,6 +209,7 @@ class IndexedChunk:
 
     `body_terms` and `heading_terms` are analysed tokens in order; `anchors` are canonical anchors;
     `vector` has the embedder's dimension and unit length, or is None when the text carries no meaning to embed.
+    `tokens` are the packed vectors of its tokens, or None where the corpus keeps none.
     """
 
     chunk: Chunk
@@ -225,3 +226,4 @@ class IndexedChunk:
     heading_terms: tuple[str, ...]
     anchors: tuple[str, ...]
     vector: tuple[float, ...] | None
+    tokens: bytes | None = None

@@ -69,13 +69,15 @@ def version_alias(prefix: str, corpus: str, corpus_version: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Processors:
-    """Everything that turns a document into chunks; any change makes another corpusVersion."""
+    """Everything that turns a document into chunks; any change makes another corpusVersion. `tokens` is how token
+    vectors are made, empty where the corpus keeps none."""
 
     parsers: dict[str, str]
     chunker: str
     analyzer: str
     embedder: str
     mapping: str
+    tokens: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from service.domain.conversations import Owner
 from service.domain.documents import ArchivedDocument, IndexedChunk, RegistryChange, RegistryEntry
 from service.domain.generations import Generation, Manifest
 from service.domain.jobs import Job, Lease, Slot
-from service.domain.retrieval import FoundChunk, Leg, LegResult, Vector
+from service.domain.retrieval import FoundChunk, Leg, LegResult, PassageVectors, QuestionVectors, Vector
 from service.domain.rights import Access, RightsInUse, Scope
 
 
@@ -106,6 +106,15 @@ class Audit(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class TokenRights:
+    """Of the token vectors of one chunk: what they may be seen by."""
+
+    chunk_id: str
+    document_id: str
+    access: Access
+
+
 class Generations(Protocol):
     """The searchable side: physical indices and the aliases that point at them."""
 
@@ -121,8 +130,15 @@ class Generations(Protocol):
         """Makes everything written searchable, adds replicas, and stops further writes except rights."""
         ...
 
-    def scan(self, generation: Generation, *, vectors: bool = False) -> Iterator[IndexedChunk]:
-        """Every chunk, ordered by chunkId; `vector` is None unless asked for."""
+    def scan(
+        self, generation: Generation, *, vectors: bool = False, tokens: bool = False
+    ) -> Iterator[IndexedChunk]:
+        """Every chunk, ordered by chunkId; `vector` and `tokens` are None unless asked for."""
+        ...
+
+    def token_rights(self, generation: Generation) -> Iterator[TokenRights]:
+        """Whose token vectors are kept, and under which rights: what `scan` does not tell, since an engine may keep
+        them apart from their chunk."""
         ...
 
     def spread_access(self, generation: Generation, document_id: str, access: Access | None) -> int:
@@ -174,6 +190,12 @@ class Retrieval(Protocol):
         self, generation: Generation, vector: Vector, chunk_ids: Sequence[str], scope: Scope, timeout_s: float
     ) -> dict[str, float]:
         """Cosine in [-1, 1] of the vector with each named chunk that the scope may see and has a vector."""
+        ...
+
+    def token_vectors(
+        self, generation: Generation, chunk_ids: Sequence[str], scope: Scope, timeout_s: float
+    ) -> dict[str, bytes]:
+        """Packed token vectors of each named chunk that the scope may see and that has any."""
         ...
 
     def any_visible(self, generation: Generation, scope: Scope, timeout_s: float) -> bool:
@@ -282,18 +304,55 @@ class RateLimiter(Protocol):
 
 
 class Embedder(Protocol):
-    """Turns text into unit vectors. `identity` is name@version and part of corpusVersion."""
+    """Turns text into unit vectors. `identity` is name@version, `token_identity` how its token vectors are made, empty
+    where it gives none; both are part of corpusVersion."""
 
     @property
     def identity(self) -> str: ...
 
     @property
+    def token_identity(self) -> str: ...
+
+    @property
     def dimension(self) -> int: ...
 
-    def embed_query(self, text: str) -> Vector: ...
+    def embed_question(self, text: str) -> QuestionVectors: ...
 
     def embed_passages(self, texts: Sequence[str]) -> Vector:
         """(n, dimension), in the given order; a text without meaning gives a zero row."""
+        ...
+
+    def embed_passages_with_tokens(self, texts: Sequence[str]) -> list[PassageVectors]:
+        """The same vectors with those of their tokens, from the same pass of the model."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    role: Literal["system", "user"]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What a language model is asked. `schema` is a JSON schema for the reply, None for plain text."""
+
+    messages: tuple[Message, ...]
+    schema: Mapping[str, Any] | None
+    most_tokens: int
+
+
+class Generator(Protocol):
+    """A language model. What it says is a proposal: nothing of it is believed."""
+
+    @property
+    def identity(self) -> str:
+        """The model's name, for traces and cache keys."""
+        ...
+
+    def stream(self, prompt: Prompt, timeout_s: float) -> Iterator[str]:
+        """The reply in pieces as they arrive. Raises GenerationFailed, also in the middle: the pieces so far are then
+        no reply. Takes no longer and holds no more than it may, whatever the server sends."""
         ...
 
 

@@ -14,6 +14,31 @@ LegName = Literal["bm25", "anchors", "knn"]
 Vector = NDArray[np.float32]
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class QuestionTokens:
+    """Unit vectors of a question's tokens, (tokens, dimension), and how much each says: weights that sum up to 1."""
+
+    vectors: Vector
+    weights: Vector
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class QuestionVectors:
+    """A question's vector, and those of its tokens where the embedder gives any."""
+
+    pooled: Vector
+    tokens: QuestionTokens | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class PassageVectors:
+    """A passage's vector, zero where it has no meaning to embed, and those of its tokens, packed
+    (text/token_vectors.py); empty where there are none."""
+
+    pooled: Vector
+    tokens: bytes = b""
+
+
 @dataclass(frozen=True, slots=True)
 class Bm25Leg:
     """BM25 over analysed terms: any term may match; headings count `heading_boost` times a body match."""

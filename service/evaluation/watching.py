@@ -48,6 +48,11 @@ class Watched:
     ) -> dict[str, float]:
         return self.inner.similarities(generation, vector, chunk_ids, scope, timeout_s)
 
+    def token_vectors(
+        self, generation: Generation, chunk_ids: Sequence[str], scope: Scope, timeout_s: float
+    ) -> dict[str, bytes]:
+        return self.inner.token_vectors(generation, chunk_ids, scope, timeout_s)
+
     def any_visible(self, generation: Generation, scope: Scope, timeout_s: float) -> bool:
         return self.inner.any_visible(generation, scope, timeout_s)
 

@@ -60,10 +60,10 @@ class Filling:
         done = vectors = terms = 0
         refused: list[str] = []
         for batch in _batches(reuse.lent(self.engine, manifest, pairs), _BATCH):
-            report = self.engine.generations.write(generation, self._indexed(generation, batch))
+            report = self.engine.generations.write(generation, self._indexed(manifest, generation, batch))
             refused += [f"{r.chunk_id}: {r.reason}" for r in report.refused]
             done += len(batch)
-            vectors += sum(one.vector is not None for one in batch)
+            vectors += sum(one.vectors is not None for one in batch)
             terms += sum(one.terms is not None for one in batch)
             progress("build", done, len(pairs))
         if refused:
@@ -79,18 +79,20 @@ class Filling:
         counts = {document.document.document_id: len(document.chunks) for document in cut}
         return Filled(len(pairs), counts, figures)
 
-    def _indexed(self, generation: Generation, batch: Sequence[reuse.Lent]) -> Iterator[IndexedChunk]:
+    def _indexed(
+        self, manifest: Manifest, generation: Generation, batch: Sequence[reuse.Lent]
+    ) -> Iterator[IndexedChunk]:
         """The batch as the engine stores it; what no earlier generation has is analysed and embedded here."""
         texts = {
             one.chunk.chunk_id: indexing.embedded_text(one.owner.document.title, one.chunk)
             for one in batch
-            if one.vector is None
+            if one.vectors is None
         }
-        made = indexing.embed(texts.values(), self.embedder)
+        made = indexing.embed(texts.values(), self.embedder, tokens=bool(manifest.processors.tokens))
         for one in batch:
             terms = one.terms or indexing.analysed(one.owner.document.title, one.chunk)
-            vector = one.vector or made[texts[one.chunk.chunk_id]]
-            yield indexing.indexed(generation, self.version, one.owner, one.chunk, terms, vector)
+            vectors = one.vectors or made[texts[one.chunk.chunk_id]]
+            yield indexing.indexed(generation, self.version, one.owner, one.chunk, terms, vectors)
 
     def _cut(self, entries: Sequence[RegistryEntry]) -> Iterator[indexing.CutDocument]:
         archived = self.engine.archive.get_many([(e.document_id, e.current_version) for e in entries])

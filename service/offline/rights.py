@@ -103,6 +103,10 @@ def align(engine: Engine, generation: Generation, registry: Mapping[str, Registr
         entry = registry.get(indexed.chunk.document_id)
         if entry is None or entry.deleted or entry.access != indexed.access:
             behind.add(indexed.chunk.document_id)
+    for kept in engine.generations.token_rights(generation):
+        entry = registry.get(kept.document_id)
+        if entry is None or entry.deleted or entry.access != kept.access:
+            behind.add(kept.document_id)
     for document_id in sorted(behind):
         entry = registry.get(document_id)
         access = None if entry is None or entry.deleted else entry.access

@@ -14,7 +14,7 @@ a corpus, each under a lease (work.py).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -95,7 +95,7 @@ class Offline:
         """
         with self._working("build", corpus, "build", progress, job) as work:
             self._lifecycle.settle(corpus)
-            plan, entries = planned(self.engine, corpus, self._processors(), self.index, self.who)
+            plan, entries = planned(self.engine, corpus, self._processors(corpus), self.index, self.who)
             left = self._lifecycle.abandoned(corpus)
             manifest = self._sealed_already(left, plan, work)
             if manifest is None:
@@ -106,15 +106,18 @@ class Offline:
 
     def is_current(self, generation_name: str) -> bool:
         """Whether a new build would have the same corpusVersion and the same corpus profile (gates aside)."""
-        return is_current(self.engine, self._lifecycle.manifest(generation_name), self._processors())
+        manifest = self._lifecycle.manifest(generation_name)
+        return is_current(self.engine, manifest, self._processors(manifest.corpus))
 
-    def _processors(self) -> Processors:
+    def _processors(self, corpus: str) -> Processors:
+        profile = self.engine.registry.corpus_profile(corpus) or {}
         return Processors(
             parsers=parser_versions(),
             chunker=self._filling.version,
             analyzer=ANALYZER_VERSION,
             embedder=self.embedder.identity,
             mapping=self.mapping_version,
+            tokens=self.embedder.token_identity if profile.get("token_vectors") else "",
         )
 
     def _sealed_already(self, left: Sequence[Manifest], plan: Manifest, work: Work) -> Manifest | None:
@@ -157,7 +160,7 @@ class Offline:
             registry = self._align(manifest)  # Rights may have changed since the build read them.
             current = without_withdrawn(manifest, registry)
             chunks = self._chunks(current, progress)
-            results = run_checks(current, chunks, self.engine.archive.get_many, registry)
+            results = self._checks(current, chunks, registry)
         except AttestError as error:
             self._failed(manifest, error.message)
             raise
@@ -195,12 +198,20 @@ class Offline:
         """What every chunk must be, and of a sample, whether it is what would be made of its document now."""
         sample = Sample(manifest)
         chunks = sample.watching(self._chunks(manifest, progress))
-        results = run_checks(manifest, chunks, self.engine.archive.get_many, registry)
+        results = self._checks(manifest, chunks, registry)
         cut = (self._filling.version, self.chunker.cut)
         return [*results, sample.check(self.engine.archive.get_many, cut, self.embedder)]
 
+    def _checks(
+        self, manifest: Manifest, chunks: Iterable[IndexedChunk], registry: Mapping[str, RegistryEntry]
+    ) -> list[CheckResult]:
+        kept = self.engine.generations.token_rights(_generation(manifest))
+        return run_checks(manifest, chunks, kept, self.engine.archive.get_many, registry)
+
     def _chunks(self, manifest: Manifest, progress: Progress) -> Iterator[IndexedChunk]:
-        chunks = self.engine.generations.scan(_generation(manifest), vectors=True)
+        chunks = self.engine.generations.scan(
+            _generation(manifest), vectors=True, tokens=bool(manifest.processors.tokens)
+        )
         return counted(chunks, manifest.chunks, progress)
 
     def _align(self, manifest: Manifest) -> dict[str, RegistryEntry]:
@@ -225,7 +236,7 @@ class Offline:
             without_withdrawn(before, registry) if before else None,
             self._integrity(manifest, registry, progress),
             gates_of(self.engine.registry.corpus_profile(manifest.corpus)),
-            self._processors(),
+            self._processors(manifest.corpus),
         )
         # Nothing is asked of a generation that is not whole or shows what it may not.
         if self.trial is not None and all(result.passed or result.may_be_forced for result in results):

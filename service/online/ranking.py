@@ -1,6 +1,6 @@
 """THE ONLINE STORY, first part: which chunks answer best, in which order. `story.py` goes on from here.
 
-    legs → relevance floor → fusion → rights → collapse → cosines → rerank
+    legs → relevance floor → fusion → rights → collapse → cosines → token vectors → rerank
 
 Search ends here; an answer begins here.
 """
@@ -15,9 +15,9 @@ from dataclasses import dataclass
 from service.domain.answers import Candidate, Question, Retrieval
 from service.domain.generations import Pin
 from service.domain.ports import Embedder, Engine
-from service.domain.retrieval import FoundChunk, LegResult, Vector
+from service.domain.retrieval import FoundChunk, LegResult, QuestionVectors, Vector
 from service.domain.rights import Scope
-from service.errors import NotFound, Unavailable
+from service.errors import GenerationGone, NotFound, Unavailable
 from service.online import fusion, present, retrieval, rights
 from service.online.deadline import Deadline
 from service.online.question import Analysis
@@ -73,8 +73,9 @@ class Ranking:
         """The candidates of a request in their final order."""
         profile, trace = request.profile, request.trace
         with trace.stage("embed") as stage:
-            vector = self._embed(request)
-            stage.went_out = int(vector is not None)
+            asked = self._embed(request)
+            vector = asked.pooled if asked else None
+            stage.went_out = int(asked is not None)
 
         with trace.stage("legs") as stage:
             results = self._legs(request, vector)
@@ -98,11 +99,11 @@ class Ranking:
             stage.detail = {"order": order, "ranks": {c.chunk_id: c.ranks for c in fused}}
 
         with trace.stage("rights", len(fused)) as stage:
-            asked = {chunks[c.chunk_id].document_id for c in fused}
-            allowed = self.allowed(request, asked)
+            documents = {chunks[c.chunk_id].document_id for c in fused}
+            allowed = self.allowed(request, documents)
             fused = tuple(c for c in fused if chunks[c.chunk_id].document_id in allowed)
             stage.went_out = len(fused)
-            if allowed != asked:
+            if allowed != documents:
                 trace.cacheable = False  # The chunks do not carry what the registry says yet.
 
         with trace.stage("collapse", len(fused)) as stage:
@@ -113,11 +114,16 @@ class Ranking:
             pool = self._cosines(request, unique[: profile.rerank.depth], chunks, results, vector)
             stage.went_out = len(pool)
 
+        with trace.stage("tokens", len(pool)) as stage:
+            tokens = self._tokens(request, pool, asked)
+            stage.went_out = len(tokens.candidates) if tokens else 0
+
         with trace.stage("rerank", len(pool)) as stage:
-            ordered = self._rerank(request, pool, chunks)
+            ordered = self._rerank(request, pool, chunks, tokens)
             stage.went_out = len(ordered)
             stage.detail = {
                 "model": profile.rerank.model,
+                "tokens": tokens is not None,
                 "order": [c.chunk_id for c in ordered],
                 "scores": {
                     c.chunk_id: [round(c.score, 6), present.rounded(c.contributions)] for c in ordered
@@ -146,8 +152,8 @@ class Ranking:
         if not seen:
             raise NotFound
 
-    def _embed(self, request: Request) -> Vector | None:
-        future = self.executor.submit(self.embedder.embed_query, request.question.text)
+    def _embed(self, request: Request) -> QuestionVectors | None:
+        future = self.executor.submit(self.embedder.embed_question, request.question.text)
         try:
             return future.result(request.deadline.left(_EMBED_S))
         except FutureTimeout:
@@ -195,8 +201,32 @@ class Ranking:
 
         return fusion.with_cosines(candidates, known, baseline)
 
+    def _tokens(
+        self, request: Request, pool: Sequence[Candidate], asked: QuestionVectors | None
+    ) -> reranking.Tokens | None:
+        """Token vectors of question and pool, where the profile reads any and the generation keeps those of this
+        embedder. Asked of the engine under the caller's scope, like everything else."""
+        built = request.pin.manifest.processors.tokens
+        question = asked.tokens if asked else None
+        ours = built and built == self.embedder.token_identity
+        if not (request.profile.reads_tokens and ours and question is not None and pool):
+            return None
+        names, left = [c.chunk_id for c in pool], request.deadline.left(_LOOKUP_S)
+        try:
+            kept = self.engine.retrieval.token_vectors(request.pin.generation, names, request.scope, left)
+        except GenerationGone:
+            raise
+        except Unavailable:
+            request.trace.degrade("token_vectors")
+            return None
+        return reranking.Tokens(question, kept)
+
     def _rerank(
-        self, request: Request, pool: tuple[Candidate, ...], chunks: Mapping[str, FoundChunk]
+        self,
+        request: Request,
+        pool: tuple[Candidate, ...],
+        chunks: Mapping[str, FoundChunk],
+        tokens: reranking.Tokens | None,
     ) -> tuple[Candidate, ...]:
         view = reranking.request_for(
             request.analysis.text,
@@ -207,9 +237,13 @@ class Ranking:
             request.analysis.language,
             pool,
             chunks,
+            tokens,
         )
+        profile = request.profile
+        if profile.reads_tokens and tokens is None:
+            profile = profile.without_tokens
         seconds = request.deadline.left(request.profile.rerank.deadline_s)
-        reranked = reranking.apply(self.load_reranker(request.profile), view, pool, seconds, self.executor)
+        reranked = reranking.apply(self.load_reranker(profile), view, pool, seconds, self.executor)
         if reranked.fault:
             request.trace.degrade(f"rerank_{reranked.fault}")
         return reranked.order

@@ -1,6 +1,6 @@
 """THE ONLINE STORY: from a pinned request to a proven answer or an honest refusal. Read it top to bottom.
 
-    rank:    legs → relevance floor → fusion → rights → collapse → cosines → rerank      (`ranking.py`)
+    rank:    legs → relevance floor → fusion → rights → collapse → cosines → token vectors → rerank  (`ranking.py`)
     gather:  choose → join neighbours → follow links → S1..Sn      (`gathering.py`)
     answer:  rules → rank → gate → gather → minimum → derive, propose → conflict → verify → rights again, or start over
 

@@ -136,6 +136,14 @@ def file_problems(folder: Path, data: Mapping[str, Any], *, hashes: bool = True)
         for path in sorted(folder.glob("model.onnx?*"))
         if path.name not in files
     ]
+    return [*problems, *listed_problems(folder, files, hashes=hashes)]
+
+
+def listed_problems(folder: Path, files: Any, *, hashes: bool) -> list[str]:
+    """What is wrong with the files that a manifest lists, name → sha256."""
+    if not isinstance(files, dict):
+        return ["`[files]` must give file names with their sha256"]
+    problems = []
     for name, expected in files.items():
         path = folder / name
         if Path(name).name != name or not path.is_file():

@@ -54,6 +54,10 @@ class CorpusProfile(BaseModel):
         description="Rights of documents without a rule of their own; without it such documents are refused.",
     )
     out_of_scope: tuple[OutOfScopeRule, ...] = ()
+    token_vectors: bool = Field(
+        False,
+        description="Keeps the vectors of every chunk's tokens, some 20 KB a chunk, which late interaction needs.",
+    )
     profile: str = Field(
         "",
         description="Ranking profile of questions that name none. It goes live, and back, with the generation.",

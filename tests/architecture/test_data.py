@@ -94,6 +94,7 @@ def test_only_what_the_open_core_has(path: Path) -> None:
         "float",
         "double",
         "object",
+        "binary",
     }
     body = json.loads(path.read_text(encoding="utf-8"))
 

@@ -15,6 +15,7 @@ from service.domain.generations import Generation, Manifest, Processors, live_al
 from service.domain.ports import Engine, IndexSettings
 from service.domain.retrieval import AnchorLeg, Bm25Leg, KnnLeg, LegResult
 from service.domain.rights import Access, Scope
+from service.text.token_vectors import encode
 
 CORPUS = "manuals"
 VERSION = "cv0123456789ab"
@@ -37,6 +38,11 @@ def unit(*values: float) -> tuple[float, ...]:
     """The direction of the values, as float32 keeps it."""
     length = math.sqrt(sum(value * value for value in values))
     return tuple(np.asarray([value / length for value in values], dtype=np.float32).tolist())
+
+
+def packed(tokens: int) -> bytes:
+    """So many token vectors of DIMENSION components."""
+    return encode(np.random.default_rng(tokens).standard_normal((tokens, DIMENSION)).astype(np.float32))
 
 
 def vector(*values: float) -> np.ndarray[Any, np.dtype[np.float32]]:

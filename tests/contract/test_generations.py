@@ -28,6 +28,7 @@ from tests.contract.material import (
     groups_scope,
     nearest,
     new_generation,
+    packed,
     publish,
     search,
 )
@@ -173,7 +174,7 @@ def test_an_operation_on_a_missing_generation_says_so(engine: Engine) -> None:
 def test_a_revocation_and_a_grant_reach_every_leg_at_once(engine: Engine) -> None:
     generation = built(
         engine,
-        [chunk("pay", "薪酬 表", ordinal=n, anchors=("x1",)) for n in (1, 2)]
+        [chunk("pay", "薪酬 表", ordinal=n, anchors=("x1",), tokens=packed(n)) for n in (1, 2)]
         + [chunk("open", "薪酬 说明", anchors=("x1",))],
     )
 
@@ -190,9 +191,13 @@ def test_a_revocation_and_a_grant_reach_every_leg_at_once(engine: Engine) -> Non
         engine.retrieval.similarities(generation, nearest(1, 0, 0, 0).vector, ["pay@v1#1"], ALICE, TIMEOUT_S)
         == {}
     )
+    assert engine.retrieval.token_vectors(generation, sorted(everything), ALICE, TIMEOUT_S) == {}
     assert engine.generations.spread_access(generation, "pay", allowed_to("eng")) == 2
     assert seen() == [everything] * 3
-    spread = {c.chunk.chunk_id: c for c in engine.generations.scan(generation, vectors=True)}
+    spread = {c.chunk.chunk_id: c for c in engine.generations.scan(generation, vectors=True, tokens=True)}
+    held = {"pay@v1#1": packed(1), "pay@v1#2": packed(2)}
+    assert engine.retrieval.token_vectors(generation, sorted(everything), ALICE, TIMEOUT_S) == held
+    assert {name: c.tokens for name, c in spread.items()} == held | {"open@v1#1": None}
     assert spread["pay@v1#1"].access == allowed_to("eng")
     assert spread["pay@v1#1"].vector == chunk("pay").vector, "spreading rights must not touch the vector"
     assert spread["open@v1#1"].access == EVERYBODY
@@ -207,10 +212,13 @@ def test_rights_emptied_by_a_spread_show_the_document_to_nobody(engine: Engine) 
 
 
 def test_a_deletion_leaves_no_chunk_behind(engine: Engine) -> None:
-    generation = built(engine, [chunk("gone", ordinal=n) for n in range(1, 6)] + [chunk("kept")])
+    generation = built(
+        engine, [chunk("gone", ordinal=n, tokens=packed(n)) for n in range(1, 6)] + [chunk("kept")]
+    )
     assert engine.generations.spread_access(generation, "gone", None) == 5
     assert engine.generations.spread_access(generation, "gone", None) == 0
-    assert [c.chunk.document_id for c in engine.generations.scan(generation)] == ["kept"]
+    left = [(c.chunk.document_id, c.tokens) for c in engine.generations.scan(generation, tokens=True)]
+    assert left == [("kept", None)]
     for result in search(engine, generation, ALICE, bm25("报销"), nearest(1, 0, 0, 0)):
         assert found_ids(result) == ["kept@v1#1"]
 
@@ -300,6 +308,8 @@ def test_dropping_removes_a_retained_generation_and_refuses_the_live_one(engine:
         engine.retrieval.any_visible(first, ALICE, TIMEOUT_S)
     with pytest.raises(GenerationGone):
         engine.retrieval.similarities(first, nearest(1, 0, 0, 0).vector, ["a@v1#1"], ALICE, TIMEOUT_S)
+    with pytest.raises(GenerationGone):
+        engine.retrieval.token_vectors(first, ["a@v1#1"], ALICE, TIMEOUT_S)
     again = built(engine, [chunk("c")], number=1)
     assert found_ids(search(engine, again, ALICE, bm25("报销"))[0]) == ["c@v1#1"]
 

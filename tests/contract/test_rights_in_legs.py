@@ -14,6 +14,7 @@ from tests.contract.material import (
     found_ids,
     groups_scope,
     nearest,
+    packed,
     search,
     vector,
 )
@@ -42,25 +43,34 @@ def test_no_leg_shows_what_the_scope_may_not_see(engine: Engine) -> None:
     generation = built(
         engine,
         [
-            chunk("open", "rose", anchors=("tag-rose",)),
-            chunk("eng", "rose", anchors=("tag-rose",), access=allowed_to("eng")),
-            chunk("hr", "rose layoff-2026", anchors=("tag-rose", "layoff2026"), access=allowed_to("hr")),
+            chunk("open", "rose", anchors=("tag-rose",), tokens=packed(2)),
+            chunk("eng", "rose", anchors=("tag-rose",), tokens=packed(2), access=allowed_to("eng")),
+            chunk(
+                "hr",
+                "rose layoff-2026",
+                anchors=("tag-rose", "layoff2026"),
+                tokens=packed(2),
+                access=allowed_to("hr"),
+            ),
             chunk(
                 "tenant",
                 "rose",
                 anchors=("tag-rose",),
+                tokens=packed(2),
                 access=Access("rival", frozenset({"public"}), frozenset({"*"})),
             ),
             chunk(
                 "label",
                 "rose",
                 anchors=("tag-rose",),
+                tokens=packed(2),
                 access=Access("acme", frozenset({"public", "secret"}), frozenset({"*"})),
             ),
             chunk(
                 "denied",
                 "rose",
                 anchors=("tag-rose",),
+                tokens=packed(2),
                 access=Access("acme", frozenset({"public"}), frozenset({"*"}), frozenset({"group:eng"})),
             ),
         ],
@@ -92,6 +102,7 @@ def test_no_leg_shows_what_the_scope_may_not_see(engine: Engine) -> None:
             set(engine.retrieval.similarities(generation, vector(1, 0, 0, 0), everything, scope, TIMEOUT_S))
             == ids
         ), who
+        assert set(engine.retrieval.token_vectors(generation, everything, scope, TIMEOUT_S)) == ids, who
         assert engine.retrieval.any_visible(generation, scope, TIMEOUT_S) is bool(documents), who
 
 

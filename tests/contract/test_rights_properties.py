@@ -29,6 +29,7 @@ from tests.contract.material import (
     groups_scope,
     nearest,
     new_generation,
+    packed,
     search,
     vector,
 )
@@ -81,6 +82,7 @@ def documents(draw: st.DrawFn) -> list[IndexedChunk]:
                     access=access,
                     anchors=("x1", "x2") if draw(st.booleans()) else ("x1",),
                     direction=draw(directions),
+                    tokens=draw(st.sampled_from([None, packed(1), packed(3)])),
                 )
             )
     return made
@@ -108,6 +110,8 @@ def compare(
     found = engine.retrieval.similarities(generation, asked, named, scope, TIMEOUT_S)
     assert found.keys() == near.keys()
     assert all(abs(found[id_] - value) < 1e-5 for id_, value in near.items())
+    held = engine.retrieval.token_vectors(generation, named, scope, TIMEOUT_S)
+    assert held == {id_: chunks[id_].tokens for id_ in allowed if chunks[id_].tokens}
     legs: list[Any] = []
     for size in SIZES:
         legs += [bm25("报销", "流程", size=size), anchored("x1", "x2", size=size)]

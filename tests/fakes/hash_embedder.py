@@ -8,8 +8,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from service.domain.retrieval import Vector
+from service.domain.retrieval import PassageVectors, QuestionTokens, QuestionVectors, Vector
 from service.text.analysis import analyse
+from service.text.token_vectors import encode
 
 
 @dataclass
@@ -18,19 +19,30 @@ class HashEmbedder:
 
     dimension: int = 32
     identity: str = "hash@1"
+    token_identity: str = "int4@1+hash"
     seen: list[str] = field(default_factory=list)
 
-    def embed_query(self, text: str) -> Vector:
-        return self._vector(text)
+    def embed_question(self, text: str) -> QuestionVectors:
+        rows = self._rows(text)
+        weights = np.full(len(rows), 1 / max(1, len(rows)), dtype=np.float32)
+        return QuestionVectors(self._pooled(rows), QuestionTokens(rows, weights))
 
     def embed_passages(self, texts: Sequence[str]) -> Vector:
-        self.seen += texts
-        return np.stack([self._vector(text) for text in texts])
+        return np.stack([one.pooled for one in self.embed_passages_with_tokens(texts)])
 
-    def _vector(self, text: str) -> Vector:
-        total = np.zeros(self.dimension, dtype=np.float64)
+    def embed_passages_with_tokens(self, texts: Sequence[str]) -> list[PassageVectors]:
+        self.seen += texts
+        rows = [self._rows(text) for text in texts]
+        return [PassageVectors(self._pooled(some), encode(some)) for some in rows]
+
+    def _rows(self, text: str) -> Vector:
+        made = np.zeros((0, self.dimension))
         for word in analyse(text):
             seed = int.from_bytes(hashlib.sha256(word.encode()).digest()[:8])
-            total += np.random.default_rng(seed).standard_normal(self.dimension)
+            made = np.vstack([made, np.random.default_rng(seed).standard_normal(self.dimension)])
+        return made.astype(np.float32)
+
+    def _pooled(self, rows: Vector) -> Vector:
+        total = rows.astype(np.float64).sum(axis=0)
         length = float(np.linalg.norm(total))
         return (total / length if length else total).astype(np.float32)

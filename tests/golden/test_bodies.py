@@ -33,6 +33,7 @@ def made(scope: Scope) -> dict[str, dict[str, Any]]:
         "any_visible": bodies.any_visible_body(scope, 2.0),
         "similarities": bodies.similarities_body(VECTOR, ["a@v#1", "b@v#1"], scope, 2.0),
         "fetch": bodies.fetch_body(["a@v#1"], scope, 2.0),
+        "tokens": bodies.tokens_body(["a@v#1"], scope, 2.0),
     }
 
 
@@ -52,7 +53,7 @@ TOP = {"size", "track_total_hits", "timeout", "terminate_after", "_source", "sor
 CLAUSES = {"bool", "match", "constant_score", "term", "terms", "terms_set", "range", "match_none"}
 OCCURS = {"filter", "should", "must_not", "minimum_should_match"}
 NEAREST = {"field", "query_vector", "k", "num_candidates", "filter"}
-SORTS = [[{"_score": "desc"}, {"chunkId": "asc"}], [{"chunkId": "asc"}]]
+SORTS = [[{"_score": "desc"}, {"chunkId": "asc"}], [{"chunkId": "asc"}], [{"tokensOf": "asc"}]]
 
 
 def faults(body: dict[str, Any], wanted: dict[str, Any]) -> list[str]:
@@ -64,7 +65,9 @@ def faults(body: dict[str, Any], wanted: dict[str, Any]) -> list[str]:
     if "sort" in body and body["sort"] not in SORTS:
         found.append("an unknown order")
     source = body.get("_source")
-    if source is not False and not (isinstance(source, list) and set(source) <= set(FOUND_FIELDS)):
+    if source is not False and not (
+        isinstance(source, list) and set(source) <= {*FOUND_FIELDS, "tokensOf", "tokens"}
+    ):
         found.append("more of a chunk than may be shown")
     for clause in as_list(body.get("knn", [])):
         found += [f"unknown key {key} in knn" for key in clause.keys() - NEAREST]

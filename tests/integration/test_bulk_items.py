@@ -190,6 +190,6 @@ def test_a_build_that_the_engine_did_not_take_whole_is_refused_by_name_and_canno
     offline.publish(CORPUS, offline.build(CORPUS, lambda *_: None).generation)
     live = engine.retrieval.resolve(CORPUS, "live")
     assert live is not None
-    nearest = KnnLeg(embedder.embed_query("page 3 of the pump manual"), 10, 10)
+    nearest = KnnLeg(embedder.embed_question("page 3 of the pump manual").pooled, 10, 10)
     [found] = engine.retrieval.search(live, [nearest], EVERYBODY, 10.0)
     assert {hit.chunk.document_id for hit in found.hits} == {f"{n}.md" for n in range(1, 6)}

@@ -50,7 +50,7 @@ def test_links_and_clusters_of_a_build(services: Services, tmp_path: Path) -> No
     kept = [c for c in chunks if "每天一次" not in c.chunk.text]
     counts = manifest.chunks_per_document | {"guide/backup.md": 1}
     less = replace(manifest, chunks=len(kept), chunks_per_document=counts)
-    results = run_checks(less, kept, offline.engine.archive.get_many, registry)
+    results = run_checks(less, kept, (), offline.engine.archive.get_many, registry)
     assert [(r.name, r.offenders[0].partition(":")[0]) for r in results if not r.passed] == [
         ("coverage", "guide/backup.md")
     ]

@@ -66,7 +66,7 @@ def test_the_builder_writes_the_shipped_manifest_again() -> None:
         384,
         {"zh": 0.9991, "en": 0.9988},
         SHIPPED,
-        ("model.onnx", "tokenizer.json"),
+        ("model.onnx", "tokenizer.json", "token_mean.npy", "token_frequencies.npy"),
     )
     assert written == (SHIPPED / "manifest.toml").read_text(encoding="utf-8")
 
@@ -79,7 +79,7 @@ def test_a_built_manifest_holds_until_a_file_changes(tmp_path: Path) -> None:
     text = manifest("mine", 8, {"zh": 0.9961}, folder, ("model.onnx", "tokenizer.json"))
     (folder / "manifest.toml").write_text(text, encoding="utf-8")
     read = load_manifest(folder, EMBEDDER)
-    assert (read.identity, read.dimension, read.max_tokens) == ("mine@2", 8, 512)
+    assert (read.identity, read.dimension, read.max_tokens) == ("mine@3", 8, 512)
     assert (read.query_prefix, read.passage_prefix) == ("query: ", "passage: ")
     (folder / "model.onnx").write_bytes(b"grapH")
     (folder / "tokenizer.json").unlink()

@@ -93,6 +93,19 @@ def fetch_body(chunk_ids: Sequence[str], scope: Scope, timeout_s: float) -> Body
     }
 
 
+def tokens_body(chunk_ids: Sequence[str], scope: Scope, timeout_s: float) -> Body:
+    """The token vectors of named chunks, kept beside them under the same rights."""
+    named = [_filter(scope), {"terms": {"tokensOf": list(chunk_ids)}}]
+    return {
+        "size": len(chunk_ids),
+        "track_total_hits": False,
+        "timeout": _milliseconds(timeout_s),
+        "_source": ["tokensOf", "tokens"],
+        "sort": [{"tokensOf": "asc"}],
+        "query": {"bool": {"filter": named}},
+    }
+
+
 def leg_body(leg: Leg, scope: Scope, timeout_s: float, window: int) -> Body:
     """The body of any leg; `window` counts for kNN only."""
     if isinstance(leg, Bm25Leg):

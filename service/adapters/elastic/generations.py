@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from elasticsearch import BadRequestError, Elasticsearch, NotFoundError
 
 from service.adapters.acceptance import refusal
-from service.adapters.chunk_records import access_record, indexed_from_record, indexed_record
+from service.adapters.chunk_records import (
+    access_record,
+    indexed_from_record,
+    indexed_record,
+    token_rights_from_record,
+    tokens_from_record,
+    tokens_record,
+)
 from service.adapters.elastic.bulk import Item, bulk
 from service.adapters.elastic.client import error_type, translated
 from service.adapters.elastic.mappings import chunks_body
@@ -17,7 +25,7 @@ from service.adapters.elastic.system import key_id
 from service.adapters.names import generations_of, live_of
 from service.domain.documents import IndexedChunk
 from service.domain.generations import LIVE, Generation, live_alias
-from service.domain.ports import BulkReport, IndexSettings, Refused
+from service.domain.ports import BulkReport, IndexSettings, Refused, TokenRights
 from service.domain.rights import Access
 from service.errors import BuildRefused, Conflict, Unavailable
 
@@ -25,6 +33,7 @@ from service.errors import BuildRefused, Conflict, Unavailable
 _HEALTH_WAIT_S = 60
 _MERGE_WAIT_S = 1800
 _SCAN_PAGE = 500
+_TOKENS_PAGE = 200  # some 30 KB each
 
 
 class ElasticGenerations:
@@ -53,13 +62,13 @@ class ElasticGenerations:
         if meta.get("sealed"):
             raise Conflict(f"Generation {generation.name} is sealed; only rights may change in it.")
         refused: list[Refused] = []
-        outcome = bulk(self._client, generation.name, _accepted(chunks, int(meta["dimension"]), refused))
-        refused += [
-            Refused(chunk_id, document_id, failure.reason)
-            for failure in outcome.failures
-            for chunk_id, document_id in [failure.key]
-        ]
-        return BulkReport(outcome.done, tuple(refused), outcome.retried)
+        sent: list[tuple[str, str]] = []
+        outcome = bulk(
+            self._client, generation.name, _accepted(chunks, int(meta["dimension"]), refused, sent)
+        )
+        failed = {failure.key: failure.reason for failure in outcome.failures}
+        missed = [Refused(*key, failed[key[0]]) for key in sent if key[0] in failed]
+        return BulkReport(len(sent) - len(missed), (*refused, *missed), outcome.retried)
 
     def seal(self, generation: Generation, settings: IndexSettings) -> None:
         name, indices = generation.name, self._client.indices
@@ -76,24 +85,55 @@ class ElasticGenerations:
             self._wait_for_copies(name, settings.replicas)
             indices.put_mapping(index=name, meta=meta | {"sealed": True})
 
-    def scan(self, generation: Generation, *, vectors: bool = False) -> Iterator[IndexedChunk]:
+    def scan(
+        self, generation: Generation, *, vectors: bool = False, tokens: bool = False
+    ) -> Iterator[IndexedChunk]:
         # Vectors are left out of `_source` unless asked for by name of this option.
         source = {"exclude_vectors": False} if vectors else {"exclude_vectors": True}
+        beside = self._tokens(generation) if tokens else iter(())
+        waiting = next(beside, None)
         for hit in scan(
-            self._client, generation.name, {"match_all": {}}, ["chunkId"], page=_SCAN_PAGE, source=source
+            self._client,
+            generation.name,
+            {"exists": {"field": "chunkId"}},
+            ["chunkId"],
+            page=_SCAN_PAGE,
+            source=source,
         ):
-            yield indexed_from_record(hit["_source"])
+            chunk = indexed_from_record(hit["_source"])
+            # Both come in the order of chunk ids; what belongs to no chunk any more is passed over.
+            while waiting is not None and waiting[0] < hit["sort"][0]:
+                waiting = next(beside, None)
+            if waiting is not None and waiting[0] == chunk.chunk.chunk_id:
+                chunk = replace(chunk, tokens=waiting[1])
+            yield chunk
+
+    def _tokens(self, generation: Generation) -> Iterator[tuple[str, bytes]]:
+        query = {"exists": {"field": "tokensOf"}}
+        for hit in scan(self._client, generation.name, query, ["tokensOf"], page=_TOKENS_PAGE):
+            yield hit["_source"]["tokensOf"], tokens_from_record(hit["_source"])
+
+    def token_rights(self, generation: Generation) -> Iterator[TokenRights]:
+        source, query = ["tokensOf", "documentId", "access"], {"exists": {"field": "tokensOf"}}
+        for hit in scan(self._client, generation.name, query, ["tokensOf"], page=_SCAN_PAGE, source=source):
+            yield token_rights_from_record(hit["_source"])
 
     def spread_access(self, generation: Generation, document_id: str, access: Access | None) -> int:
         hits = scan(
-            self._client, generation.name, {"term": {"documentId": document_id}}, ["chunkId"], source=False
+            self._client,
+            generation.name,
+            {"term": {"documentId": document_id}},
+            ["_doc"],
+            source=["chunkId"],
         )
+        # A chunk and its token vectors alike.
+        named = {hit["_id"]: bool(hit["_source"]) for hit in hits}
         if access is None:
-            items = [Item("delete", hit["_id"], hit["_id"]) for hit in hits]
+            items = [Item("delete", name, name) for name in named]
         else:
             # All keys of `access` are in the part, so nothing of the old rights is left.
             part = {"doc": {"access": access_record(access)}}
-            items = [Item("update", hit["_id"], hit["_id"], part) for hit in hits]
+            items = [Item("update", name, name, part) for name in named]
         if not items:
             return 0
         outcome = bulk(self._client, generation.name, items)
@@ -105,7 +145,8 @@ class ElasticGenerations:
             raise Unavailable(
                 f"Rights of {len(missed)} chunks were not written in {generation.name}: {missed[0].reason}"
             )
-        return outcome.done
+        failed = {failure.key for failure in outcome.failures}
+        return sum(is_chunk for name, is_chunk in named.items() if name not in failed)
 
     def names(self, corpus: str) -> tuple[str, ...]:
         with translated("listing generations"):
@@ -183,13 +224,18 @@ class ElasticGenerations:
             raise Unavailable(f"The copies of {name} were not there after {_HEALTH_WAIT_S} s; try again.")
 
 
-def _accepted(chunks: Iterable[IndexedChunk], dimension: int, refused: list[Refused]) -> Iterator[Item]:
-    """Items to write; what cannot be written goes to `refused` as it is met."""
+def _accepted(
+    chunks: Iterable[IndexedChunk], dimension: int, refused: list[Refused], sent: list[tuple[str, str]]
+) -> Iterator[Item]:
+    """Items to write, by chunkId; what cannot be written goes to `refused` as it is met, all else to `sent`."""
     for chunk in chunks:
-        key = (chunk.chunk.chunk_id, chunk.chunk.document_id)
+        name, document_id = chunk.chunk.chunk_id, chunk.chunk.document_id
         reason = refusal(chunk, dimension)
-        if reason is None:
-            # Hashed, since a chunkId can be longer than the 512 bytes that an `_id` may have.
-            yield Item("index", key_id("chunk", key[0]), key, indexed_record(chunk))
-        else:
-            refused.append(Refused(*key, reason))
+        if reason is not None:
+            refused.append(Refused(name, document_id, reason))
+            continue
+        sent.append((name, document_id))
+        # Hashed, since a chunkId can be longer than the 512 bytes that an `_id` may have.
+        yield Item("index", key_id("chunk", name), name, indexed_record(chunk))
+        if chunk.tokens:
+            yield Item("index", key_id("tokens", name), name, tokens_record(chunk, chunk.tokens))

@@ -8,7 +8,7 @@ from typing import Any
 from elasticsearch import Elasticsearch, NotFoundError
 
 from service.adapters.acceptance import askable_names, is_zero, without_asking
-from service.adapters.chunk_records import found_from_record
+from service.adapters.chunk_records import found_from_record, tokens_from_record
 from service.adapters.elastic.bodies import (
     MAX_WINDOW,
     Body,
@@ -18,6 +18,7 @@ from service.adapters.elastic.bodies import (
     msearch_lines,
     rights_in_use_body,
     similarities_body,
+    tokens_body,
 )
 from service.adapters.elastic.client import translated
 from service.adapters.names import alias_of, generation_of
@@ -79,6 +80,15 @@ class ElasticRetrieval:
             hits = self._named(generation, similarities_body(vector, batch, scope, timeout_s), timeout_s)
             # Elasticsearch's cosine score is (1 + cos) / 2.
             found |= {hit["_source"]["chunkId"]: 2 * _score(hit) - 1 for hit in hits}
+        return found
+
+    def token_vectors(
+        self, generation: Generation, chunk_ids: Sequence[str], scope: Scope, timeout_s: float
+    ) -> dict[str, bytes]:
+        found: dict[str, bytes] = {}
+        for batch in _batches(chunk_ids):
+            hits = self._named(generation, tokens_body(batch, scope, timeout_s), timeout_s)
+            found |= {hit["_source"]["tokensOf"]: tokens_from_record(hit["_source"]) for hit in hits}
         return found
 
     def any_visible(self, generation: Generation, scope: Scope, timeout_s: float) -> bool:

@@ -117,7 +117,8 @@ class Database:
 
     def _check_version(self, connection: sqlite3.Connection) -> None:
         found = connection.execute("PRAGMA user_version").fetchone()[0]
-        if found < self._version and self._create:
+        # A file that has no version yet is somebody else's to make.
+        if found < self._version and (self._create or found):
             self._migrate(connection)
         elif found != self._version:
             raise Misconfigured(

@@ -23,7 +23,7 @@ class Folders:
         """The generation's chunks; using them raises GenerationGone when there are none."""
         path = self.of(generation) / "chunks.sqlite3"
         # setdefault is atomic: two threads get the same object.
-        return self._chunks.setdefault(generation, Database(path, (CHUNKS,), create=False))
+        return self._chunks.setdefault(generation, Database(path, CHUNKS, create=False))
 
     def sealed(self, generation: str) -> Path:
         """The BM25 index and the vectors, once sealed."""

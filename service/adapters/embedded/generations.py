@@ -13,13 +13,13 @@ from service.adapters.acceptance import refusal, vector_of
 from service.adapters.chunk_records import indexed_record
 from service.adapters.embedded.folders import Folders
 from service.adapters.embedded.rights import class_of
-from service.adapters.embedded.scanning import scan_chunks
+from service.adapters.embedded.scanning import scan_chunks, scan_token_rights
 from service.adapters.embedded.sealing import build_index
 from service.adapters.names import generations_of, live_of
 from service.adapters.records import to_text
 from service.domain.documents import IndexedChunk
 from service.domain.generations import Generation, live_alias
-from service.domain.ports import BulkReport, IndexSettings, Refused
+from service.domain.ports import BulkReport, IndexSettings, Refused, TokenRights
 from service.domain.rights import Access
 from service.errors import BuildRefused, Conflict, GenerationGone
 from service.text.wellformed import storable
@@ -89,19 +89,25 @@ class EmbeddedGenerations:
             connection.execute("UPDATE state SET sealed = 1, revision = revision + 1")
         chunks.compact()
 
-    def scan(self, generation: Generation, *, vectors: bool = False) -> Iterator[IndexedChunk]:
-        return scan_chunks(self._folders, generation.name, vectors=vectors)
+    def scan(
+        self, generation: Generation, *, vectors: bool = False, tokens: bool = False
+    ) -> Iterator[IndexedChunk]:
+        return scan_chunks(self._folders, generation.name, vectors=vectors, tokens=tokens)
+
+    def token_rights(self, generation: Generation) -> Iterator[TokenRights]:
+        return scan_token_rights(self._folders, generation.name)
 
     def spread_access(self, generation: Generation, document_id: str, access: Access | None) -> int:
         if not storable(document_id):
             return 0
         with self._folders.chunks(generation.name).writing() as connection:
             if access is None:
-                connection.execute(
-                    "DELETE FROM staged_vector WHERE chunk_id IN"
-                    " (SELECT chunk_id FROM chunk WHERE document_id = ?)",
-                    (document_id,),
-                )
+                for table in ("staged_vector", "tokens"):
+                    connection.execute(
+                        f"DELETE FROM {table} WHERE chunk_id IN"
+                        " (SELECT chunk_id FROM chunk WHERE document_id = ?)",
+                        (document_id,),
+                    )
                 done = connection.execute("DELETE FROM chunk WHERE document_id = ?", (document_id,))
             else:
                 done = connection.execute(
@@ -185,6 +191,9 @@ def _write_chunk(connection: sqlite3.Connection, chunk: IndexedChunk) -> None:
         ),
     )
     connection.execute("DELETE FROM staged_vector WHERE chunk_id = ?", (chunk_id,))
+    connection.execute("DELETE FROM tokens WHERE chunk_id = ?", (chunk_id,))
+    if chunk.tokens:
+        connection.execute("INSERT INTO tokens (chunk_id, packed) VALUES (?, ?)", (chunk_id, chunk.tokens))
     if vector is not None:
         connection.execute(
             "INSERT INTO staged_vector (chunk_id, vector) VALUES (?, ?)",

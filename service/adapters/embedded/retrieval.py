@@ -65,6 +65,20 @@ class EmbeddedRetrieval:
             values = cosines(snapshot, vector, np.array([place for _, place in kept], dtype=np.int64))
             return {name: float(value) for (name, _), value in zip(kept, values, strict=True)}
 
+    def token_vectors(
+        self, generation: Generation, chunk_ids: Sequence[str], scope: Scope, timeout_s: float
+    ) -> dict[str, bytes]:
+        with self._reading(generation) as connection:
+            visible = [name for name, _ in _named(connection, "chunk_id, place", chunk_ids, scope)]
+            found: dict[str, bytes] = {}
+            for marks, group in groups(visible):
+                found |= dict(
+                    connection.execute(
+                        f"SELECT chunk_id, packed FROM tokens WHERE chunk_id IN ({marks})", group
+                    )
+                )
+        return found
+
     def any_visible(self, generation: Generation, scope: Scope, timeout_s: float) -> bool:
         condition, parameters = visible_classes(scope)
         with self._reading(generation) as connection:

@@ -42,19 +42,22 @@ STORES = (
 # NULL until the generation is sealed. `writes` counts batches of chunks, so that `seal` notices one that came
 # meanwhile; `revision` counts changes of rights, so that readers know when to look anew.
 CHUNKS = (
-    """CREATE TABLE state (
+    (
+        """CREATE TABLE state (
         one INTEGER PRIMARY KEY CHECK (one = 1), dimension INTEGER NOT NULL,
         sealed INTEGER NOT NULL DEFAULT 0, writes INTEGER NOT NULL DEFAULT 0,
         revision INTEGER NOT NULL DEFAULT 0)""",
-    """CREATE TABLE access_class (
+        """CREATE TABLE access_class (
         id INTEGER PRIMARY KEY, tenant TEXT NOT NULL, labels TEXT NOT NULL, allow TEXT NOT NULL,
         deny TEXT NOT NULL, UNIQUE (tenant, labels, allow, deny))""",
-    """CREATE TABLE chunk (
+        """CREATE TABLE chunk (
         chunk_id TEXT PRIMARY KEY, document_id TEXT NOT NULL, place INTEGER UNIQUE,
         access_class INTEGER NOT NULL REFERENCES access_class (id), record TEXT NOT NULL,
         body TEXT NOT NULL, heading TEXT NOT NULL)""",
-    "CREATE INDEX chunk_document ON chunk (document_id)",
-    "CREATE INDEX chunk_access ON chunk (access_class, place)",
-    # Until `seal` moves them into the vectors file.
-    "CREATE TABLE staged_vector (chunk_id TEXT PRIMARY KEY, vector BLOB NOT NULL) WITHOUT ROWID",
+        "CREATE INDEX chunk_document ON chunk (document_id)",
+        "CREATE INDEX chunk_access ON chunk (access_class, place)",
+        # Until `seal` moves them into the vectors file.
+        "CREATE TABLE staged_vector (chunk_id TEXT PRIMARY KEY, vector BLOB NOT NULL) WITHOUT ROWID",
+    ),
+    ("CREATE TABLE tokens (chunk_id TEXT PRIMARY KEY, packed BLOB NOT NULL)",),
 )

@@ -89,7 +89,7 @@ class WrongOrder:
         """The first `size` of everything: the legs run with a scope that is not the caller's."""
         story, profile = self.online.story, self.online.load_profile(self.online.default_profile)
         analysis = analyse(question.text)
-        vector = story.embedder.embed_query(question.text)
+        vector = story.embedder.embed_question(question.text).pooled
         legs = retrieval.plan(analysis.terms, analysis.anchors, vector, profile.legs)
         results = story.engine.retrieval.search(
             self._live(question.corpus), legs, scope_of(self.all_seeing), self.online.request_timeout_s

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from service.domain.ports import Embedder
-from service.domain.retrieval import Vector
+from service.domain.retrieval import PassageVectors, QuestionVectors, Vector
 
 
 @dataclass
@@ -16,24 +16,31 @@ class RememberedEmbedder:
     """The same model for all worlds, asked once for each text: the vectors are the same, the run is shorter."""
 
     inner: Embedder
-    _queries: dict[str, Vector] = field(default_factory=dict)
-    _passages: dict[str, Vector] = field(default_factory=dict)
+    _questions: dict[str, QuestionVectors] = field(default_factory=dict)
+    _passages: dict[str, PassageVectors] = field(default_factory=dict)
 
     @property
     def identity(self) -> str:
         return self.inner.identity
 
     @property
+    def token_identity(self) -> str:
+        return self.inner.token_identity
+
+    @property
     def dimension(self) -> int:
         return self.inner.dimension
 
-    def embed_query(self, text: str) -> Vector:
-        if text not in self._queries:
-            self._queries[text] = self.inner.embed_query(text)
-        return self._queries[text]
+    def embed_question(self, text: str) -> QuestionVectors:
+        if text not in self._questions:
+            self._questions[text] = self.inner.embed_question(text)
+        return self._questions[text]
 
     def embed_passages(self, texts: Sequence[str]) -> Vector:
+        return np.stack([passage.pooled for passage in self.embed_passages_with_tokens(texts)])
+
+    def embed_passages_with_tokens(self, texts: Sequence[str]) -> list[PassageVectors]:
         missing = [text for text in dict.fromkeys(texts) if text not in self._passages]
         if missing:
-            self._passages |= dict(zip(missing, self.inner.embed_passages(missing), strict=True))
-        return np.stack([self._passages[text] for text in texts])
+            self._passages |= dict(zip(missing, self.inner.embed_passages_with_tokens(missing), strict=True))
+        return [self._passages[text] for text in texts]

@@ -11,8 +11,11 @@ import numpy as np
 
 from service.domain.documents import ArchivedDocument, Chunk, IndexedChunk, RegistryEntry
 from service.domain.generations import Manifest
+from service.domain.ports import TokenRights
+from service.domain.rights import Access
 from service.offline.generations.coverage import coverage
 from service.text.spans import slice_matches
+from service.text.token_vectors import token_bytes
 
 _NAMED = 5  # offenders a failed check names; the count tells of the rest
 _TOLD = 256
@@ -52,19 +55,24 @@ def counted(
 def run_checks(
     manifest: Manifest,
     chunks: Iterable[IndexedChunk],
+    kept: Iterable[TokenRights],
     archive: ArchiveLookup,
     registry: Mapping[str, RegistryEntry],
 ) -> list[CheckResult]:
-    """All checks over every chunk of the generation, in one pass over the chunks."""
+    """All checks over every chunk of the generation, in one pass over the chunks. `kept` are the rights of the token
+    vectors that lie beside them."""
     faults: dict[str, list[str]] = {name: [] for name in CHECKS}
     counts: Counter[str] = Counter()
     document: ArchivedDocument | None = None
     read: tuple[str, str] | None = None
     pending: dict[tuple[str, str], list[Chunk]] = {}
     total = 0
+    owners: set[str] = set()
     for indexed in chunks:
         total += 1
         chunk = indexed.chunk
+        if indexed.tokens:
+            owners.add(chunk.chunk_id)
         counts[chunk.document_id] += 1
         key = (chunk.document_id, chunk.document_version)
         if key != read:
@@ -80,6 +88,12 @@ def run_checks(
     for key, cut in pending.items():
         if found_document := archive([key]).get(key):
             faults["coverage"] += _uncovered(found_document, cut)
+    for own in kept:
+        # One that is left over is a fault too: what was taken from its chunk says what was in it.
+        if own.chunk_id not in owners:
+            faults["token vectors"].append(own.chunk_id)
+        if not _as_registered(own.access, registry.get(own.document_id)):
+            faults[RIGHTS].append(f"{own.chunk_id} (its token vectors)")
     faults["chunks per document"] = [
         f"{document_id}: {counts[document_id]} of {expected}"
         for document_id, expected in manifest.chunks_per_document.items()
@@ -99,13 +113,15 @@ def run_checks(
     return results
 
 
+RIGHTS = "rights as registered"
 # The order in which results are shown. One name per kind of fault.
 CHECKS = (
     "span round trip",
     "document version",
     "text not empty",
     "vector",
-    "rights as registered",
+    "token vectors",
+    RIGHTS,
     "processors",
     "coverage",
     "chunks per document",
@@ -135,16 +151,30 @@ def _chunk_faults(
     lost = indexed.vector is None and bool(indexed.body_terms)
     if lost or (indexed.vector is not None and not is_unit(indexed.vector, manifest.dimension)):
         yield "vector"
-    entry = registry.get(chunk.document_id)
-    # An empty `allow` is a revocation from everybody; without a tenant or a label there are no rights at all.
-    nothing = not indexed.access.tenant or not indexed.access.labels
-    if entry is None or entry.deleted or entry.access != indexed.access or nothing:
-        yield "rights as registered"
+    # Where there is a vector there are those of the tokens, if the corpus keeps any.
+    wanted = bool(manifest.processors.tokens) and indexed.vector is not None
+    if (indexed.tokens is not None) != wanted or (
+        wanted and not whole_tokens(indexed.tokens, manifest.dimension)
+    ):
+        yield "token vectors"
+    if not _as_registered(indexed.access, registry.get(chunk.document_id)):
+        yield RIGHTS
     if (indexed.chunker_version, indexed.analyzer_version) != (
         manifest.processors.chunker,
         manifest.processors.analyzer,
     ) or indexed.generation != manifest.generation:
         yield "processors"
+
+
+def _as_registered(access: Access, entry: RegistryEntry | None) -> bool:
+    """An empty `allow` is a revocation from everybody; without a tenant or a label there are no rights at all."""
+    nothing = not access.tenant or not access.labels
+    return entry is not None and not entry.deleted and entry.access == access and not nothing
+
+
+def whole_tokens(tokens: bytes | None, dimension: int) -> bool:
+    """Whether these are packed vectors of at least one token."""
+    return bool(tokens) and len(tokens or b"") % token_bytes(dimension) == 0
 
 
 def is_unit(vector: Sequence[float], dimension: int) -> bool:

@@ -14,11 +14,10 @@ from typing import Any, Protocol
 from service.domain.documents import RegistryEntry
 from service.domain.generations import Manifest, Processors
 from service.errors import InvalidInput
-from service.offline.generations.checks import CheckResult
+from service.offline.generations.checks import RIGHTS, CheckResult
 from service.offline.generations.lifecycle import now
 from service.profiles.gates import GateSettings
 
-RIGHTS = "rights as registered"
 FIRST = "nothing to compare with: no other generation is live"
 _LONGEST_REASON = 500
 # A young corpus grows by more than a share of itself says.

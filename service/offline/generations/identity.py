@@ -12,8 +12,10 @@ from service.domain.generations import Generation, Processors
 
 def corpus_version(documents: Mapping[str, str], processors: Processors) -> str:
     """ "cv" and twelve hex digits of a sha256. The same inputs give the same id, any change another."""
+    # What a corpus keeps no token vectors by says nothing of it: its id stays what it was.
+    by = {name: value for name, value in asdict(processors).items() if name != "tokens" or value}
     canonical = json.dumps(
-        {"documents": dict(sorted(documents.items())), "processors": asdict(processors)},
+        {"documents": dict(sorted(documents.items())), "processors": by},
         sort_keys=True,
         ensure_ascii=False,
         separators=(",", ":"),

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from service.domain.documents import ArchivedDocument, Chunk, IndexedChunk
 from service.domain.generations import Generation
 from service.domain.ports import Embedder
+from service.domain.retrieval import PassageVectors
 from service.domain.rights import Access
 from service.text.analysis import ANALYZER_VERSION, analyse
 from service.text.anchors import find_anchors
@@ -16,8 +17,6 @@ from service.text.anchors import find_anchors
 _HEADINGS_EMBEDDED = 2  # innermost headings that go into the embedded text; more would drown the chunk itself
 _CELL_END = re.compile(r"(?<!\\)\|")
 _DESTINATION = re.compile(r"\]\([^()\s]*\)")  # of a link in Markdown
-
-Vector = tuple[float, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,12 +65,28 @@ def _cell_heads(chunk: Chunk) -> Iterator[str]:
             yield _DESTINATION.sub("]", line)
 
 
-def embed(texts: Iterable[str], embedder: Embedder) -> dict[str, Vector | None]:
-    """Each text once, with its vector; None where it has no meaning to embed."""
+@dataclass(frozen=True, slots=True)
+class Vectors:
+    """What the meaning legs find a chunk by; None where its text has no meaning to embed. `tokens` are packed, None
+    where the corpus keeps none."""
+
+    pooled: tuple[float, ...] | None = None
+    tokens: bytes | None = None
+
+
+def embed(texts: Iterable[str], embedder: Embedder, *, tokens: bool) -> dict[str, Vectors]:
+    """Each text once, with its vectors."""
     each = list(dict.fromkeys(texts))
-    rows = embedder.embed_passages(each) if each else ()
-    vectors = (tuple(map(float, row)) for row in rows)
-    return {text: vector if any(vector) else None for text, vector in zip(each, vectors, strict=True)}
+    if tokens:
+        made = embedder.embed_passages_with_tokens(each)
+    else:
+        made = [PassageVectors(row) for row in (embedder.embed_passages(each) if each else ())]
+    return {text: _vectors(one) for text, one in zip(each, made, strict=True)}
+
+
+def _vectors(made: PassageVectors) -> Vectors:
+    pooled = tuple(map(float, made.pooled))
+    return Vectors(pooled, made.tokens or None) if any(pooled) else Vectors()
 
 
 def indexed(
@@ -80,7 +95,7 @@ def indexed(
     owner: CutDocument,
     chunk: Chunk,
     terms: Terms,
-    vector: Vector | None,
+    vectors: Vectors,
 ) -> IndexedChunk:
     """The chunk as the engine stores it."""
     return IndexedChunk(
@@ -97,5 +112,6 @@ def indexed(
         body_terms=terms.body,
         heading_terms=terms.heading,
         anchors=terms.anchors,
-        vector=vector,
+        vector=vectors.pooled,
+        tokens=vectors.tokens,
     )

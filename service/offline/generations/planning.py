@@ -20,6 +20,11 @@ def planned(
     entries = {e.document_id: e for e in engine.registry.scan(corpus) if not e.deleted}
     if profile is None or not entries:
         raise BuildRefused(f"Corpus {corpus!r} has no documents yet; read some with `attest ingest`.")
+    if profile.get("token_vectors") and not processors.tokens:
+        raise BuildRefused(
+            f"Corpus {corpus!r} is to keep token vectors, and embedder {processors.embedder} gives none: set "
+            "`token_vectors = false` in its corpus.toml, or serve another embedder."
+        )
     if profile.get("single_tenant"):
         strange = sorted(name for name, e in entries.items() if e.access.tenant != profile["tenant"])
         if strange:

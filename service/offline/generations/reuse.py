@@ -16,19 +16,20 @@ from service.domain.documents import Chunk, IndexedChunk
 from service.domain.generations import Generation, Manifest
 from service.domain.ports import Engine
 from service.errors import GenerationGone, Unavailable
-from service.offline.generations.checks import is_unit
-from service.offline.generations.indexing import CutDocument, Terms, Vector, embedded_text
+from service.offline.generations.checks import is_unit, whole_tokens
+from service.offline.generations.indexing import CutDocument, Terms, Vectors, embedded_text
 from service.text.analysis import ANALYZER_VERSION
 
 
 @dataclass(frozen=True, slots=True)
 class Lent:
-    """A chunk to be indexed, with what an earlier generation has of it; None where that is still to be made."""
+    """A chunk to be indexed, with what an earlier generation has of it; None where that is still to be made. Where the
+    corpus keeps token vectors, `vectors` are there only with those of the tokens: one pass of the model makes both."""
 
     owner: CutDocument
     chunk: Chunk
     terms: Terms | None = None
-    vector: Vector | None = None
+    vectors: Vectors | None = None
 
 
 Pair = tuple[CutDocument, Chunk]
@@ -36,8 +37,9 @@ Pair = tuple[CutDocument, Chunk]
 
 @dataclass(frozen=True, slots=True)
 class _Lender:
-    """`versions` are those of the documents it holds; `vectors` whether they are of today's embedder; `partial` that it
-    was never finished: it has one copy, which may have gone with its node."""
+    """`versions` are those of the documents it holds; `vectors` whether they are of today's embedder, with those of the
+    tokens where such are wanted; `partial` that it was never finished: it has one copy, which may have gone with its
+    node."""
 
     generation: Generation
     partial: bool
@@ -48,6 +50,7 @@ class _Lender:
 def lent(engine: Engine, manifest: Manifest, pairs: Iterable[Pair]) -> Iterator[Lent]:
     """Every pair once: first those that earlier generations have something of, then the rest."""
     waiting: dict[bytes, list[Pair]] = {}
+    wanted = bool(manifest.processors.tokens)
     for owner, chunk in pairs:
         waiting.setdefault(_key(owner.document.title, chunk), []).append((owner, chunk))
     for place, lender in enumerate(_lenders(engine, manifest)):
@@ -58,11 +61,13 @@ def lent(engine: Engine, manifest: Manifest, pairs: Iterable[Pair]) -> Iterator[
             continue
         # A prune may take it away meanwhile: what is then missing is made anew.
         with suppress(Unavailable if lender.partial else GenerationGone):
-            for old in engine.generations.scan(lender.generation, vectors=lender.vectors):
-                # Without a vector it is embedded again: such chunks are few, and one that lost it would stay lost.
-                vector = old.vector if old.vector and is_unit(old.vector, manifest.dimension) else None
+            scanned = engine.generations.scan(
+                lender.generation, vectors=lender.vectors, tokens=lender.vectors and wanted
+            )
+            for old in scanned:
+                vectors = _vectors(old, manifest)
                 for owner, chunk in waiting.pop(_key(old.title, old.chunk), ()):
-                    yield Lent(owner, chunk, _terms(old, owner, chunk), vector)
+                    yield Lent(owner, chunk, _terms(old, owner, chunk), vectors)
     for own in waiting.values():
         for owner, chunk in own:
             yield Lent(owner, chunk)
@@ -76,8 +81,9 @@ def _lenders(engine: Engine, manifest: Manifest) -> list[_Lender]:
         generation = Generation.parse(earlier.generation)
         if earlier.generation not in there or generation is None or _doubtful(earlier):
             continue
-        same = earlier.processors.embedder == manifest.processors.embedder
-        if same or earlier.processors.analyzer == manifest.processors.analyzer:
+        wanted, had = manifest.processors, earlier.processors
+        same = had.embedder == wanted.embedder and wanted.tokens in ("", had.tokens)
+        if same or had.analyzer == wanted.analyzer:
             partial = earlier.state in ("building", "failed")
             found.append(_Lender(generation, partial, frozenset(earlier.documents.values()), same))
     return sorted(found, key=lambda lender: (lender.vectors, lender.generation.number), reverse=True)
@@ -92,6 +98,15 @@ def _terms(old: IndexedChunk, owner: CutDocument, chunk: Chunk) -> Terms | None:
     then = old.analyzer_version, old.title, _read(old.chunk)
     now = ANALYZER_VERSION, owner.document.title, _read(chunk)
     return Terms(old.body_terms, old.heading_terms, old.anchors) if then == now else None
+
+
+def _vectors(old: IndexedChunk, manifest: Manifest) -> Vectors | None:
+    """Without a vector it is embedded again: such chunks are few, and one that lost it would stay lost."""
+    if old.vector is None or not is_unit(old.vector, manifest.dimension):
+        return None
+    if not manifest.processors.tokens:
+        return Vectors(old.vector)
+    return Vectors(old.vector, old.tokens) if whole_tokens(old.tokens, manifest.dimension) else None
 
 
 def _read(chunk: Chunk) -> tuple[object, ...]:

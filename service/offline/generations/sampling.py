@@ -17,8 +17,9 @@ from service.domain.documents import ArchivedDocument, Block, Chunk, IndexedChun
 from service.domain.generations import Manifest
 from service.domain.ports import Embedder
 from service.offline.generations.checks import ArchiveLookup, CheckResult
-from service.offline.generations.indexing import analysed, embedded_text
+from service.offline.generations.indexing import analysed, embed, embedded_text
 from service.text.analysis import ANALYZER_VERSION
+from service.text.token_vectors import Matrix, decode
 
 NAME = "sample made anew"
 _SIZE = 32  # chunks; embedding them takes about a second
@@ -59,7 +60,8 @@ class Sample:
         faults = [fault for indexed in sample.values() for fault in self._faults(indexed, archive, chunker)]
         if self.manifest.processors.embedder == embedder.identity:
             sample |= {c.chunk.chunk_id: c for c in self._vectorless}
-            faults += _strange_vectors(list(sample.values()), embedder)
+            tokens = self.manifest.processors.tokens == embedder.token_identity != ""
+            faults += _strange_vectors(list(sample.values()), embedder, tokens=tokens)
         return CheckResult(
             NAME, not faults, f"{len(faults)} faults in {len(sample)} chunks", tuple(faults[:_NAMED])
         )
@@ -111,13 +113,25 @@ def _differences(
         yield f"{chunk.chunk_id}: {', '.join(wrong)} not those of its text"
 
 
-def _strange_vectors(sample: Sequence[IndexedChunk], embedder: Embedder) -> Iterator[str]:
-    if not sample:
-        return
-    rows = embedder.embed_passages([embedded_text(c.title, c.chunk) for c in sample])
-    for indexed, row in zip(sample, rows, strict=True):
-        if indexed.vector is None:
-            if np.any(row):
-                yield f"{indexed.chunk.chunk_id}: no vector, though its text has one"
-        elif len(indexed.vector) != len(row) or float(np.dot(indexed.vector, row)) < _ALIKE:
-            yield f"{indexed.chunk.chunk_id}: its vector is not that of its text"
+def _strange_vectors(sample: Sequence[IndexedChunk], embedder: Embedder, *, tokens: bool) -> Iterator[str]:
+    made = embed((embedded_text(c.title, c.chunk) for c in sample), embedder, tokens=tokens)
+    for indexed in sample:
+        name, vectors = indexed.chunk.chunk_id, made[embedded_text(indexed.title, indexed.chunk)]
+        if indexed.vector is None or vectors.pooled is None:
+            if vectors.pooled is not None:
+                yield f"{name}: no vector, though its text has one"
+            continue
+        if not _alike(np.array([indexed.vector]), np.array([vectors.pooled])):
+            yield f"{name}: its vector is not that of its text"
+        if vectors.tokens and not _alike(
+            decode(indexed.tokens or b"", embedder.dimension), decode(vectors.tokens, embedder.dimension)
+        ):
+            yield f"{name}: the vectors of its tokens are not those of its text"
+
+
+def _alike(held: Matrix, made: Matrix) -> bool:
+    """By the mean cosine of row with row."""
+    if held.shape != made.shape:
+        return False
+    lengths = np.linalg.norm(held, axis=1) * np.linalg.norm(made, axis=1)
+    return float(((held * made).sum(axis=1) / np.maximum(lengths, 1e-12)).mean()) >= _ALIKE

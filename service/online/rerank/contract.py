@@ -1,4 +1,5 @@
-"""What a reranker is given and what it gives back. Plugins import this module, `service.text`, nothing else."""
+"""What a reranker is given and what it gives back. Plugins import this module, `service.text` and, to run a model,
+`service.onnx`; nothing else."""
 
 from __future__ import annotations
 
@@ -6,13 +7,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from service.domain.retrieval import QuestionTokens
+
 CONTRACT = 1
 
 
 @dataclass(frozen=True, slots=True)
 class RerankCandidate:
     """One candidate's text and what earlier stages know. `fused_rank` counts from 1; `relevance` is the cosine
-    with the question above what an unrelated passage of these languages has, or None where it is unknown."""
+    with the question above what an unrelated passage of these languages has, or None where it is unknown; `tokens` are
+    its packed token vectors (text/token_vectors.py), empty where the caller's corpus keeps none or nobody asked."""
 
     chunk_id: str
     title: str
@@ -23,12 +27,13 @@ class RerankCandidate:
     fused_rank: int
     relevance: float | None = None
     locale: str = ""
+    tokens: bytes = b""
 
 
 @dataclass(frozen=True, slots=True)
 class RerankRequest:
     """`terms` are analysed question terms, `anchors` canonical anchors, `hard` those that must match exactly;
-    `language` is the question's: zh, en or other."""
+    `language` is the question's: zh, en or other; `tokens` are there when the candidates' are."""
 
     question: str
     terms: tuple[str, ...]
@@ -37,6 +42,7 @@ class RerankRequest:
     asks_value: bool
     candidates: tuple[RerankCandidate, ...]
     language: str = ""
+    tokens: QuestionTokens | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,9 @@
 
 A folder is `<name>/manifest.toml` with `kind`:
   "rules"          a Python file (`entry`) with `create(weights) -> Reranker`;
-  "cross-encoder"  an ONNX model and its tokenizer, run by the built-in class: data only.
+  "cross-encoder"  an ONNX model and its tokenizer, run by the built-in class: data only;
+  "blend"          `parts`, names of folders of kind "rules" beside it, added up: data only.
+Files a rules plugin reads beside its own code stand under `[files]` with their sha256.
 """
 
 from __future__ import annotations
@@ -16,16 +18,17 @@ from types import ModuleType
 from typing import Any
 
 from service.errors import Misconfigured
+from service.online.rerank.blend import Blend
 from service.online.rerank.contract import CONTRACT, Reranker
-from service.onnx.manifest import CROSS_ENCODER, field_problems, file_problems
+from service.onnx.manifest import CROSS_ENCODER, field_problems, file_problems, listed_problems
 
-KINDS = ("rules", "cross-encoder")
+KINDS = ("rules", "cross-encoder", "blend")
 CrossEncoderLoader = Callable[[Path], Reranker]
 
 
 @dataclass(frozen=True, slots=True)
 class PluginManifest:
-    """What a folder's manifest says of it. `entry` is the Python file of a rules plugin."""
+    """What a folder's manifest says of it. `entry` is the Python file of a rules plugin, `parts` are a blend's."""
 
     name: str
     version: str
@@ -33,6 +36,11 @@ class PluginManifest:
     folder: Path
     entry: str | None
     licence: str
+    parts: tuple[str, ...] = ()
+
+    @property
+    def identity(self) -> str:
+        return f"{self.name}@{self.version}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +72,13 @@ def read_catalogue(root: Path) -> Catalogue:
             faults[folder.name] = problems
         else:
             plugins[folder.name] = PluginManifest(
-                data["name"], data["version"], data["kind"], folder, data.get("entry"), data["licence"]
+                data["name"],
+                data["version"],
+                data["kind"],
+                folder,
+                data.get("entry"),
+                data["licence"],
+                tuple(data.get("parts", ())),
             )
     return Catalogue(plugins, faults)
 
@@ -85,6 +99,11 @@ def _problems(folder: Path, data: Mapping[str, Any]) -> tuple[str, ...]:
         entry = data.get("entry")
         if not isinstance(entry, str) or Path(entry).name != entry or not (folder / entry).is_file():
             problems.append("`entry` must name a Python file in the folder")
+        problems += listed_problems(folder, data.get("files", {}), hashes=True)
+    if data.get("kind") == "blend":
+        parts = data.get("parts")
+        if not isinstance(parts, list) or len(parts) < 2 or not all(isinstance(p, str) for p in parts):
+            problems.append("`parts` must name two folders or more of kind rules")
     if data.get("kind") == CROSS_ENCODER:
         problems += [*field_problems(folder, data, CROSS_ENCODER), *file_problems(folder, data, hashes=False)]
     return tuple(dict.fromkeys(problems))
@@ -105,6 +124,21 @@ def load_reranker(
     plugin = catalogue.plugins[name]
     if plugin.kind == "cross-encoder":
         return cross_encoder(plugin.folder)
+    if plugin.kind == "blend":
+        parts = [_part(plugin, name, catalogue) for name in plugin.parts]
+        return Blend(plugin.identity, [_created(part, weights) for part in parts])
+    return _created(plugin, weights)
+
+
+def _part(blend: PluginManifest, name: str, catalogue: Catalogue) -> PluginManifest:
+    part = catalogue.plugins.get(name)
+    if part is None or part.kind != "rules":
+        why = "; ".join(catalogue.faults.get(name, ("there is no such folder of kind rules",)))
+        raise Misconfigured(f"Reranker folder {blend.name!r}: its part {name!r} cannot be used: {why}.")
+    return part
+
+
+def _created(plugin: PluginManifest, weights: Mapping[str, float]) -> Reranker:
     created: Reranker = _module(plugin).create(weights)
     return created
 

@@ -10,7 +10,7 @@ from concurrent.futures import TimeoutError as FutureTimeout
 from dataclasses import dataclass, replace
 
 from service.domain.answers import Candidate
-from service.domain.retrieval import FoundChunk
+from service.domain.retrieval import FoundChunk, QuestionTokens
 from service.online.rerank.contract import RerankCandidate, Reranker, RerankRequest, RerankScore
 
 
@@ -22,6 +22,14 @@ class Reranked:
     fault: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """The question's token vectors, and those of the candidates that have any, packed, by chunkId."""
+
+    question: QuestionTokens
+    candidates: Mapping[str, bytes]
+
+
 def request_for(
     question: str,
     terms: tuple[str, ...],
@@ -31,8 +39,10 @@ def request_for(
     language: str,
     candidates: Sequence[Candidate],
     chunks: Mapping[str, FoundChunk],
+    tokens: Tokens | None = None,
 ) -> RerankRequest:
     """The plugin's view of the fused candidates."""
+    kept = tokens.candidates if tokens else {}
 
     def view(rank: int, candidate: Candidate) -> RerankCandidate:
         chunk = chunks[candidate.chunk_id]
@@ -46,6 +56,7 @@ def request_for(
             fused_rank=rank,
             relevance=candidate.features.get("relevance"),
             locale=chunk.locale,
+            tokens=kept.get(chunk.chunk_id, b""),
         )
 
     return RerankRequest(
@@ -56,6 +67,7 @@ def request_for(
         asks_value=asks_value,
         candidates=tuple(view(rank, candidate) for rank, candidate in enumerate(candidates, 1)),
         language=language,
+        tokens=tokens.question if tokens else None,
     )
 
 

@@ -71,6 +71,10 @@ class Rerank(_Part):
     depth: int = Field(ge=1, le=200, description="Candidates reranked.")
     deadline_s: float = Field(gt=0, le=60, description="Time the reranker may take; late means fused order.")
     weights: dict[str, float] = Field(default_factory=dict, description="Weights a rules reranker reads.")
+    weights_without_tokens: dict[str, float] = Field(
+        default_factory=dict,
+        description="Those that hold where there are no token vectors; without this table none are asked for.",
+    )
 
 
 class GateWeights(_Part):
@@ -170,6 +174,16 @@ class RankingProfile(_Part):
     @property
     def identity(self) -> str:
         return f"{self.name}@{self.version}"
+
+    @property
+    def reads_tokens(self) -> bool:
+        return bool(self.rerank.weights_without_tokens)
+
+    @property
+    def without_tokens(self) -> RankingProfile:
+        """The profile as it ranks where there are no token vectors."""
+        other = self.rerank.model_copy(update={"weights": self.rerank.weights_without_tokens})
+        return self.model_copy(update={"name": f"{self.name}, without tokens", "rerank": other})
 
 
 def profile_names() -> tuple[str, ...]:

@@ -16,6 +16,7 @@ import pytest
 from service.bootstrap import data_folder
 from service.domain.answers import Candidate
 from service.errors import Misconfigured
+from service.evaluation import rerankers
 from service.online.question import analyse
 from service.online.rerank.contract import RerankCandidate, Reranker, RerankRequest, RerankScore
 from service.online.rerank.registry import load_reranker, read_catalogue
@@ -151,6 +152,9 @@ def load(root: Path, name: str = "mine") -> Reranker | None:
         ({"entry": "../reranker.py"}, "`entry` must name"),
         ({"entry": "absent.py"}, "`entry` must name"),
         ({"entry": None}, "`entry` must name"),
+        ({"kind": "blend"}, "`parts` must name two folders"),
+        ({"kind": "blend", "parts": ["one"]}, "`parts` must name two folders"),
+        ({"files": "model.onnx"}, "`[files]` must give"),
     ],
 )
 def test_a_fault_of_the_manifest_is_named(tmp_path: Path, changes: dict[str, Any], said: str) -> None:
@@ -199,6 +203,95 @@ def test_an_unknown_name_and_none(tmp_path: Path) -> None:
     with pytest.raises(Misconfigured, match="found: mine"):
         load(tmp_path, "absent")
     assert load(tmp_path, "none") is None
+
+
+def test_a_file_that_is_not_as_listed_is_told(tmp_path: Path) -> None:
+    shutil.copytree(data_folder("rerank_models") / "late-interaction", tmp_path / "late-interaction")
+    assert read_catalogue(tmp_path).faults == {}
+    with (tmp_path / "late-interaction" / "max_sim.onnx").open("ab") as file:
+        file.write(b" ")
+    [fault] = read_catalogue(tmp_path).faults["late-interaction"]
+    assert fault.startswith("max_sim.onnx does not have the sha256")
+
+
+# ── a blend ────────────────────────────────────────────────────────────────────────────────────────────
+
+PART = """
+from service.online.rerank.contract import RerankScore
+
+class Part:
+    identity = "part@1"
+
+    def __init__(self, weights):
+        self.weight = weights.get("NAME", 0.0)
+
+    def rerank(self, request, deadline):
+        return [RerankScore(c.chunk_id, self.weight, {"NAME": self.weight}) for c in request.candidates]LEFT
+
+create = Part
+"""
+
+
+def blend(root: Path, *parts: str, left: str = "") -> Reranker:
+    for name in ("one", "two"):
+        folder(
+            root, name, PART.replace("NAME", name).replace("LEFT", left if name == "two" else ""), name=name
+        )
+    (root / "both").mkdir()
+    lines = f'name = "both"\nversion = "3"\ncontract = 1\nkind = "blend"\nlicence = "MIT"\nparts = {list(parts)}\n'
+    (root / "both" / "manifest.toml").write_text(lines, encoding="utf-8")
+    loaded = load_reranker("both", root, {"one": 2.0, "two": 0.5}, no_model)
+    assert loaded is not None
+    return loaded
+
+
+def test_a_blend_adds_up_its_parts_and_names_each(tmp_path: Path) -> None:
+    both = blend(tmp_path, "one", "two")
+    assert both.identity == "both@3"
+    [score] = both.rerank(request_of("重试", candidate("a")), math.inf)
+    assert (score.score, score.contributions) == (2.5, {"one": 2.0, "two": 0.5})
+    assert both.rerank(request_of("重试", candidate("a")), time.monotonic() - 1) == []
+
+
+def test_what_one_part_leaves_out_the_blend_leaves_out(tmp_path: Path) -> None:
+    both = blend(tmp_path, "one", "two", left="[1:]")
+    scores = both.rerank(request_of("重试", candidate("a"), candidate("b")), math.inf)
+    assert [score.chunk_id for score in scores] == ["b"]
+
+
+@pytest.mark.parametrize("part", ["absent", "both"])
+def test_a_blend_of_what_cannot_be_used_is_told(tmp_path: Path, part: str) -> None:
+    with pytest.raises(Misconfigured, match=f"its part '{part}' cannot be used"):
+        blend(tmp_path, "one", part)
+
+
+# ── what is shipped ────────────────────────────────────────────────────────────────────────────────────
+
+
+@pytest.mark.parametrize("name", ["feature-rules", "late-interaction", "rules-and-tokens"])
+def test_a_shipped_reranker_keeps_the_contract(name: str) -> None:
+    root = data_folder("rerank_models")
+    shipped = rerankers.unit_reranker(lambda weights: load_reranker(name, root, weights, no_model))
+    assert rerankers.contract_faults(shipped, slow=False) == []
+
+
+def test_late_interaction_gives_its_golden_scores() -> None:
+    root = data_folder("rerank_models")
+    shipped = rerankers.unit_reranker(
+        lambda weights: load_reranker("late-interaction", root, weights, no_model)
+    )
+    assert rerankers.golden_faults(shipped, root / "late-interaction") == []
+
+
+def test_the_profile_best_weighs_every_feature_and_none_against_a_match() -> None:
+    best = load_profile("best")
+    root = data_folder("rerank_models")
+    loaded = load_reranker(best.rerank.model, root, best.rerank.weights, no_model)
+    assert loaded is not None
+    [score] = loaded.rerank(rerankers.golden_request("重试几次"), math.inf)[:1]
+    assert set(score.contributions) == set(best.rerank.weights)
+    assert best.rerank.weights["max_sim"] >= 0 and best.rerank.weights["idf_max_sim"] >= 0
+    assert set(best.without_tokens.rerank.weights) == set(score.contributions) - {"max_sim", "idf_max_sim"}
 
 
 # ── the stage ──────────────────────────────────────────────────────────────────────────────────────────

@@ -10,10 +10,14 @@ import pytest
 from transformers import PreTrainedTokenizerFast
 
 import service
+from service.bootstrap import data_folder
 from service.onnx.embedder import OnnxEmbedder
+from service.onnx.max_sim import OnnxMaxSim
 from service.onnx.session import open_tokenizer
+from service.text.token_vectors import decode
 
 FOLDER = Path(service.__file__).parent / "embedders" / "multilingual-e5-small"
+MAX_SIM = data_folder("rerank_models") / "late-interaction" / "max_sim.onnx"
 TEXTS = [
     "同一任务最多自动重试三次。",
     "The same task is retried three times at most.",
@@ -65,11 +69,52 @@ def test_meaning_crosses_languages(embedder: OnnxEmbedder) -> None:
     assert en_weather @ zh_weather > en_weather @ zh_retry
 
 
-def test_token_vectors_lie_on_the_text(embedder: OnnxEmbedder) -> None:
-    for text, (vectors, spans) in zip(TEXTS, embedder.token_vectors(TEXTS), strict=True):
-        assert len(vectors) == len(spans) > 0
-        assert np.linalg.norm(vectors, axis=1) == pytest.approx(1.0, abs=1e-4)
-        assert all(0 <= start < end <= len(text) for start, end in spans)
+def test_one_pass_gives_the_same_vector_and_those_of_its_tokens(embedder: OnnxEmbedder) -> None:
+    found = embedder.embed_passages_with_tokens(TEXTS)
+    assert np.array_equal(np.stack([one.pooled for one in found]), embedder.embed_passages(TEXTS))
+    for text, one in zip(TEXTS, found, strict=True):
+        tokens = decode(one.tokens, embedder.dimension)
+        assert 0 < len(tokens) <= min(510, embedder.count_tokens(text) + 1)
+        # Four bits leave a token's length within some hundredths.
+        assert np.linalg.norm(tokens, axis=1) == pytest.approx(1.0, abs=0.1)
+
+
+def test_neither_prefix_nor_special_tokens_are_kept(embedder: OnnxEmbedder) -> None:
+    ids, rows = embedder.token_rows("重试三次 in TiDB")
+    pieces = [embedder._tokenizer.id_to_token(number) for number in ids]
+    assert "".join(pieces).replace("▁", " ").strip() == "重试三次 in TiDB"
+    assert np.linalg.norm(rows, axis=1) == pytest.approx(1.0, abs=1e-4)
+
+
+def test_tokens_of_a_text_do_not_depend_on_its_batch(embedder: OnnxEmbedder) -> None:
+    together = [one.tokens for one in embedder.embed_passages_with_tokens(TEXTS)]
+    assert together == [embedder.embed_passages_with_tokens([text])[0].tokens for text in TEXTS]
+
+
+def test_what_a_question_says_weighs_more_than_how_it_asks(embedder: OnnxEmbedder) -> None:
+    tokens = embedder.embed_question("What is the rated power of the turbine?").tokens
+    assert tokens is not None
+    assert float(tokens.weights.sum()) == pytest.approx(1.0, abs=1e-5)
+    ids = embedder._tokenizer.encode(
+        "query: What is the rated power of the turbine?", add_special_tokens=False
+    ).ids
+    weight = dict(zip(ids[-len(tokens.weights) :], tokens.weights.tolist(), strict=True))
+    named, asked = (embedder._tokenizer.token_to_id(piece) for piece in ("▁power", "▁the"))
+    assert weight[named] > 2 * weight[asked]
+
+
+def test_the_passage_that_answers_is_met_better(embedder: OnnxEmbedder) -> None:
+    question = embedder.embed_question("任务最多重试几次？").tokens
+    assert question is not None
+    texts = ["The same task is retried three times at most.", "The weather is fine today, good for a walk."]
+    passages = [one.tokens for one in embedder.embed_passages_with_tokens(texts)]
+    near, far = OnnxMaxSim(MAX_SIM).score(question, passages)
+    assert near.plain > far.plain + 0.05 and near.weighted > far.weighted + 0.05
+
+
+def test_a_text_without_letters_has_no_tokens(embedder: OnnxEmbedder) -> None:
+    assert [one.tokens for one in embedder.embed_passages_with_tokens(["——  …"])] == [b""]
+    assert embedder.embed_question("？！").tokens is None
 
 
 def test_tokens_are_those_of_the_reference_library() -> None:
@@ -118,7 +163,7 @@ def test_vectors_are_the_golden_ones(embedder: OnnxEmbedder, update_golden: bool
 def test_the_fitting_passage_is_nearer(
     embedder: OnnxEmbedder, question: str, fitting: str, other: str
 ) -> None:
-    asked = embedder.embed_query(question)
+    asked = embedder.embed_question(question).pooled
     near, far = embedder.embed_passages([fitting, other]) @ asked
     assert near > far + 0.015
 
@@ -129,8 +174,6 @@ def test_a_text_longer_than_the_model_reads_is_cut_at_the_end(embedder: OnnxEmbe
     assert float(one @ two) == pytest.approx(1.0, abs=1e-4)
 
 
-def test_token_spans_of_full_width_text_are_those_of_the_source(embedder: OnnxEmbedder) -> None:
-    text = "ＥＲＲ　８００５ 😀 后臺"
-    [(_, spans)] = embedder.token_vectors([text])
-    covered = {place for start, end in spans for place in range(start, end)}
-    assert {place for place, char in enumerate(text) if not char.isspace()} <= covered
+def test_full_width_text_has_the_tokens_of_half_width(embedder: OnnxEmbedder) -> None:
+    wide, narrow = embedder.token_rows("ＥＲＲ ８００５ 后臺")[0], embedder.token_rows("ERR 8005 后臺")[0]
+    assert wide == narrow
