@@ -34,7 +34,8 @@ class LateInteraction:
         for candidate, one in zip(request.candidates, met, strict=True):
             features = {"max_sim": one.plain, "idf_max_sim": one.weighted}
             parts = {name: self._weights.get(name, 0.0) * value for name, value in features.items()}
-            told.append(RerankScore(candidate.chunk_id, sum(parts.values()), parts))
+            signals = {"token_relevance": one.weighted} if request.tokens and candidate.tokens else {}
+            told.append(RerankScore(candidate.chunk_id, sum(parts.values()), parts, signals=signals))
         return told
 
 

@@ -13,10 +13,10 @@ from service.evaluation.gate_fit import PairFit
 from service.evaluation.refusals import KINDS, Refusals
 from service.evaluation.tuning_plan import read_plan
 from service.evaluation.tuning_report import Compared
-from service.evaluation.tuning_run import measure, tune
+from service.evaluation.tuning_run import WITHOUT_TOKENS, measure, tune
 from service.profiles.ranking import FOLDER, load_profile
 
-_TABLES = ("weights", "weights_without_tokens")
+_TABLES = ("weights", WITHOUT_TOKENS)
 
 
 @needs("inspect")

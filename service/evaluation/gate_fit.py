@@ -11,7 +11,7 @@ from service.evaluation.tuning import LogisticFit, fit_logistic
 from service.evaluation.tuning_plan import Goal
 
 # What the gate reads → its weight's name in the profile.
-SIGNALS = {"relevance": "cosine", "coverage": "coverage"}
+SIGNALS = {"relevance": "cosine", "coverage": "coverage", "token_relevance": "tokens"}
 FEWEST = 30  # questions on either side; of fewer nothing is learnt
 _STEPS = tuple(step / 20 for step in range(20, 9, -1))
 
@@ -38,7 +38,7 @@ def fit_gate(observed: Sequence[Observed], goal: Goal) -> tuple[dict[str, PairFi
     """
     pairs: dict[str, list[Observed]] = {}
     for one in observed:
-        if one.languages and "relevance" in one.gate and "coverage" in one.gate:
+        if one.languages and "relevance" in one.gate:
             pairs.setdefault(one.languages, []).append(one)
     fits, left = {}, {}
     for pair, own in sorted(pairs.items()):
@@ -49,7 +49,8 @@ def fit_gate(observed: Sequence[Observed], goal: Goal) -> tuple[dict[str, PairFi
                 f"{len(right)} right and {len(wrong)} wrong questions; it takes {FEWEST} of each to learn from"
             )
             continue
-        fits[pair] = _with_threshold(fit_logistic(tuple(SIGNALS), right, wrong), right, wrong, goal)
+        there = tuple(name for name in SIGNALS if all(name in one for one in (*right, *wrong)))
+        fits[pair] = _with_threshold(fit_logistic(there, right, wrong), right, wrong, goal)
     return fits, left
 
 

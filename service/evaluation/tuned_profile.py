@@ -26,8 +26,8 @@ def tuned(text: str, tables: Mapping[str, Numbers], what: str) -> str:
     return text
 
 
-def language_table(pair: str) -> str:
-    return f'gate.languages."{pair}"'
+def language_table(pair: str, without_tokens: bool = False) -> str:
+    return f'gate.languages{"_without_tokens" if without_tokens else ""}."{pair}"'
 
 
 def curve_table(pair: str) -> str:

@@ -17,6 +17,7 @@ from service.online.entry import Online
 from service.profiles.ranking import RankingProfile, read_profile
 
 Progress = Callable[[str, int, int], None]
+WITHOUT_TOKENS = "weights_without_tokens"
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +43,15 @@ def weights_of(profile: RankingProfile, table: str) -> dict[str, float]:
     return dict(held)
 
 
+def _ranking_by(profile: RankingProfile, table: str) -> RankingProfile:
+    """The profile as it ranks by these weights, whether or not a corpus keeps token vectors."""
+    return profile.without_tokens if table == WITHOUT_TOKENS else profile
+
+
 def measure(online: Online, plan: Plan, profile: RankingProfile, table: str, progress: Progress) -> Tuned:
     """The figures of the profile as it is; nothing is fitted."""
     present = weights_of(profile, table)
+    profile = _ranking_by(profile, table)
     seen = _look(online, plan, lambda own: own.report, present, profile, progress)
     told = _by_set(seen)
     by_set = compared(seen, present, present, lambda _: None)
@@ -62,6 +69,7 @@ def tune(
 ) -> Tuned:
     """`source` is the profile's TOML; features of `leave_out` are fitted without, as if no candidate had them."""
     present = weights_of(profile, table)
+    profile = _ranking_by(profile, table)
     if unknown := sorted(set(leave_out) - set(feature_names(online, profile))):
         raise InvalidInput(f"No feature of the reranker: {', '.join(unknown)}.")
     before = _look(online, plan, lambda own: own.report, present, profile, progress)
@@ -84,7 +92,7 @@ def tune(
     others = leave_one_out(learnt, families, present)
     gate, kept = fit_gate(_look(online, plan, lambda own: own.fit, weights, profile, progress), plan.goal)
     text = tuned_profile.tuned(source, _tables(table, weights, gate), _what(learnt, gate))
-    there = read_profile(text, where="the tuned profile")
+    there = _ranking_by(read_profile(text, where="the tuned profile"), table)
     after = _look(online, plan, lambda own: own.report, weights, there, progress)
     return Tuned(
         text=text,
@@ -131,9 +139,11 @@ def _tables(
     table: str, weights: Mapping[str, float], gate: Mapping[str, PairFit]
 ) -> dict[str, tuned_profile.Numbers]:
     tables: dict[str, tuned_profile.Numbers] = {f"rerank.{table}": dict(weights)}
+    without = table == WITHOUT_TOKENS
     for pair, fit in gate.items():
-        tables[tuned_profile.language_table(pair)] = {"bias": fit.bias, **fit.weights}
-        tables[tuned_profile.curve_table(pair)] = dict(fit.curve)
+        tables[tuned_profile.language_table(pair, without_tokens=without)] = {"bias": fit.bias, **fit.weights}
+        if not without:
+            tables[tuned_profile.curve_table(pair)] = dict(fit.curve)
     return tables
 
 

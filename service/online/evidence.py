@@ -88,8 +88,8 @@ def decide(
 ) -> Decision:
     """Whether the best candidate is evidence enough; the first failing condition names the gap.
 
-    Reads cosine and coverage only: neither moves with documents the caller may not see, as an index-wide
-    term statistic would.
+    Reads cosine, coverage and token relevance only: none of them moves with documents the caller may not see, as an
+    index-wide term statistic would.
     """
     tried = tuple(dict.fromkeys(terms))
     if missing:
@@ -116,18 +116,18 @@ def decide(
         )
     best = candidates[0]
     chunk = chunks[best.chunk_id]
-    relevance = best.features.get("relevance")
+    relevance, tokens = best.features.get("relevance"), best.features.get("token_relevance")
     covered = coverage(list(terms), analyse(search_text(chunk))) if terms else 0.0
-    features = {"coverage": round(covered, 6)} | (
-        {"relevance": round(relevance, 6)} if relevance is not None else {}
-    )
+    read = {"coverage": covered, "relevance": relevance, "token_relevance": tokens}
+    features = {name: round(value, 6) for name, value in read.items() if value is not None}
     if relevance is None:
         passed = covered >= gate.lexical_coverage
     elif "bm25" in failed_legs:
         passed = relevance >= gate.semantic_relevance
     else:
-        weights = gate.languages.get(f"{language}>{chunk.locale[:2]}", gate.languages["other"])
+        weights = gate.weights(f"{language}>{chunk.locale[:2]}", tokens is not None)
         logit = weights.bias + weights.cosine * relevance + weights.coverage * covered
+        logit += weights.tokens * (tokens or 0.0)
         features["probability"] = round(1 / (1 + math.exp(-logit)), 6)
         passed = features["probability"] >= gate.threshold
     if passed:

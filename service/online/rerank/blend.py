@@ -36,4 +36,5 @@ def _sum(scores: Sequence[RerankScore]) -> RerankScore:
         sum(one.score for one in scores),
         {name: value for one in scores for name, value in one.contributions.items()},
         any(one.truncated for one in scores),
+        {name: value for one in scores for name, value in one.signals.items()},
     )

@@ -48,12 +48,14 @@ class RerankRequest:
 @dataclass(frozen=True, slots=True)
 class RerankScore:
     """`score` orders, higher first; NaN counts as unscored. `contributions` sum up to it where that means
-    something. `truncated` says that part of the text was never read by the model."""
+    something. `truncated` says that part of the text was never read by the model. `signals` are for later stages,
+    whatever the weights: the evidence gate reads `token_relevance`."""
 
     chunk_id: str
     score: float
     contributions: Mapping[str, float] = field(default_factory=dict)
     truncated: bool = False
+    signals: Mapping[str, float] = field(default_factory=dict)
 
 
 class Reranker(Protocol):

@@ -102,6 +102,7 @@ def _sorted(fused: tuple[Candidate, ...], scores: Sequence[RerankScore]) -> Rera
         replace(
             candidate,
             score=by_id[candidate.chunk_id].score,
+            features={**candidate.features, **by_id[candidate.chunk_id].signals},
             contributions=dict(by_id[candidate.chunk_id].contributions),
             notes=(*candidate.notes, "truncated") if by_id[candidate.chunk_id].truncated else candidate.notes,
         )

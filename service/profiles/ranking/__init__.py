@@ -78,11 +78,15 @@ class Rerank(_Part):
 
 
 class GateWeights(_Part):
-    """A logistic model of "this passage answers": sigmoid(bias + cosine·relevance + coverage·coverage)."""
+    """A logistic model of "this passage answers": sigmoid(bias + cosine·relevance + coverage·coverage +
+    tokens·token_relevance)."""
 
     bias: float
     cosine: float = Field(description="Weight of the best candidate's cosine above its baseline.")
     coverage: float = Field(description="Weight of the share of question terms the best candidate holds.")
+    tokens: float = Field(
+        0.0, description="Weight of its idf-weighted MaxSim, where there are token vectors."
+    )
 
 
 class GateCurve(_Part):
@@ -100,6 +104,9 @@ class Gate(_Part):
     """
 
     languages: dict[str, GateWeights]
+    languages_without_tokens: dict[str, GateWeights] = Field(
+        default_factory=dict, description="Those that hold without token vectors, where others do."
+    )
     threshold: Share = Field(description="Least probability that lets an answer out.")
     curves: dict[str, GateCurve] = Field(
         default_factory=dict, description="Of the languages that were fitted."
@@ -108,6 +115,11 @@ class Gate(_Part):
     semantic_relevance: float = Field(
         description="Least cosine above its baseline without a BM25 leg (degraded)."
     )
+
+    def weights(self, pair: str, with_tokens: bool) -> GateWeights:
+        """Of a pair of languages, else of all others."""
+        there = self.languages if with_tokens else {**self.languages, **self.languages_without_tokens}
+        return there.get(pair, there["other"])
 
 
 class Shares(_Part):
@@ -181,9 +193,10 @@ class RankingProfile(_Part):
 
     @property
     def without_tokens(self) -> RankingProfile:
-        """The profile as it ranks where there are no token vectors."""
-        other = self.rerank.model_copy(update={"weights": self.rerank.weights_without_tokens})
-        return self.model_copy(update={"name": f"{self.name}, without tokens", "rerank": other})
+        """The profile as it ranks where there are no token vectors; it asks for none."""
+        other = {"weights": self.rerank.weights_without_tokens, "weights_without_tokens": {}}
+        rerank = self.rerank.model_copy(update=other)
+        return self.model_copy(update={"name": f"{self.name}, without tokens", "rerank": rerank})
 
 
 def profile_names() -> tuple[str, ...]:

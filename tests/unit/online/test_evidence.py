@@ -71,6 +71,21 @@ def test_the_gate_reads_the_weights_of_the_languages() -> None:
     assert decided("自动重试", chunk("a", "自动重试", locale="de"), 1.0).reason is not None
 
 
+@pytest.mark.parametrize(("tokens", "passes"), [(0.9, True), (0.2, False), (None, True)])
+def test_where_there_are_token_vectors_the_gate_reads_them(tokens: float | None, passes: bool) -> None:
+    gate = GATE.model_copy(
+        update={
+            "languages": {"other": GateWeights(bias=-1, cosine=0, coverage=0, tokens=2)},
+            "languages_without_tokens": {"zh>zh": GateWeights(bias=1, cosine=0, coverage=0)},
+        }
+    )
+    features = {"relevance": 0.0} | ({} if tokens is None else {"token_relevance": tokens})
+    found = Candidate("a", 1.0, features=features)
+    decision = decide([found], {"a": chunk("a")}, ("自动",), "zh", (), gate, frozenset())
+    assert (decision.reason is None) == passes
+    assert decision.features.get("token_relevance") == tokens
+
+
 def test_no_candidate_is_another_reason_than_a_weak_one() -> None:
     decision = decide([], {}, ("重试",), "zh", (), GATE, frozenset())
     assert decision.reason is Reason.NO_RELEVANT_CANDIDATE
