@@ -84,6 +84,20 @@ class Settings(BaseSettings):
         None, description="Folder of reranker folders; default: the shipped one."
     )
     profile: str = Field("default", description="Ranking profile used when a question names none.")
+    llm_url: str | None = Field(
+        None,
+        description="Base URL of an OpenAI-compatible server (ends in /v1); only profiles that answer by it send it "
+        "anything.",
+    )
+    llm_api_key: SecretStr | None = Field(None, description="Its key; without one none is sent.")
+    llm_model: str | None = Field(None, description="The model's name on that server.")
+    llm_timeout_s: float = Field(
+        20.0, gt=0, le=120, description="Most seconds for one reply, within the request's deadline."
+    )
+    llm_form: Literal["schema", "tagged"] = Field(
+        "schema",
+        description="Form of a reply: by JSON schema, or between tags for servers that know no schema.",
+    )
     onnx_threads: int = Field(2, ge=1, le=64, description="Threads of one ONNX session.")
 
     token_secret: SecretStr | None = Field(
@@ -143,6 +157,8 @@ class Settings(BaseSettings):
     def _fits_together(self) -> Settings:
         if self.engine == "elasticsearch" and not self.es_url:
             raise ValueError("engine is elasticsearch, but neither ATTEST_ES_URL nor ES_URL is set")
+        if self.llm_url and not self.llm_model:
+            raise ValueError("ATTEST_LLM_URL is set, but not ATTEST_LLM_MODEL")
         for name in ("token_secret", "cache_secret"):
             secret: SecretStr | None = getattr(self, name)
             if secret is not None and len(secret.get_secret_value().encode()) < 32:
