@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from service.domain.conversations import Owner
 from service.domain.documents import ArchivedDocument, IndexedChunk, RegistryChange, RegistryEntry
@@ -328,4 +328,33 @@ class Facts(Protocol):
     def __call__(self) -> dict[str, str]:
         """Part → finding on what the engine stands on (nodes, disks, copies, clocks), for doctor; never raises. A
         finding begins with "ok" or "degraded", or says what is wrong and what helps."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    role: Literal["system", "user"]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What a language model is asked. `schema` is a JSON schema for the reply, None for plain text."""
+
+    messages: tuple[Message, ...]
+    schema: Mapping[str, Any] | None
+    most_tokens: int
+
+
+class Generator(Protocol):
+    """A language model. What it says is a proposal: nothing of it is believed."""
+
+    @property
+    def identity(self) -> str:
+        """The model's name, for traces and cache keys."""
+        ...
+
+    def reply(self, prompt: Prompt, timeout_s: float) -> str:
+        """The whole reply. Raises GenerationFailed; returns or raises within the time, and holds no more text than it
+        may, whatever the server sends."""
         ...

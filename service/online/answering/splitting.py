@@ -7,110 +7,77 @@ condition is not parted from it.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from service.online.answering.marks import Mark, Marked
+from service.online.answering.marks import Marked
 from service.text.clauses import clauses
 from service.text.folding import fold
 from service.text.numbers import find_quantities
 from service.text.sentences import sentences
 from service.text.support_tables import CONDITION, ENGLISH_JOINT, RESERVATION
 
-_ITEM = re.compile(r"(?:#{1,6}\s+|>\s?|[-*+•]\s+|\d{1,3}[.)、]\s*|[（(]\d{1,2}[)）]\s*)+")
+# How a line or a sentence of a list opens. The number is the list's and no part of what is said.
+_ITEM = re.compile(r"\s*(?:(?:#{1,6}|>|[-*+•])\s+|\d{1,3}[.)、](?!\d)\s*|[（(]\d{1,3}[)）]\s*)*")
 _FENCED = re.compile(r"^```.*?(?:^```[^\n]*$|\Z)", re.M | re.S)
+_LINE = re.compile(r"[^\n]+")
 
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """One claim as the model wrote it. `opens` stands before it where the answer is shown: what parts it from the
-    claim before, or the marker of its list item."""
+    """One claim as the model wrote it."""
 
     text: str
     numbers: tuple[int, ...]
-    opens: str = ""
 
 
-def written_claims(marked: Marked) -> tuple[Written, ...]:
+def written_claims(marked: Marked) -> Iterator[Written]:
     """The claims of the text in order."""
-    return tuple(_claims(marked))
-
-
-def _claims(marked: Marked) -> Iterator[Written]:
-    text, first = marked.text, True
-    for start, end in _lines(text):
-        item = _ITEM.match(text, start, end)
-        body = item.end() if item else start
-        spans = list(_sentences(text, body, end))
-        for place, (a, b) in enumerate(spans):
-            opens = "" if first else " " if place else "\n"
-            yield from _parts(
-                marked, a, b, start if place == 0 else a, opens + (_marker(item) if place == 0 else "")
-            )
-            first = False
-
-
-def _marker(item: re.Match[str] | None) -> str:
-    return item.group().strip() + " " if item and item.group().strip()[0] in "-*+•0123456789（(" else ""
+    text = marked.text
+    for line, end in _lines(text):
+        for place, (start, stop) in enumerate(_sentences(text, line, end)):
+            # A mark that opens a line belongs to the line's first sentence.
+            yield from _claims(marked, start, stop, line if place == 0 else start)
 
 
 def _lines(text: str) -> Iterator[tuple[int, int]]:
-    """Lines that say something; a fenced block is one."""
+    """[start, end) of each line; a fenced block is one."""
     at = 0
     for fence in _FENCED.finditer(text):
-        yield from _plain_lines(text, at, fence.start())
+        yield from (line.span() for line in _LINE.finditer(text, at, fence.start()))
         yield fence.span()
         at = fence.end()
-    yield from _plain_lines(text, at, len(text))
-
-
-def _plain_lines(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    for match in re.compile(r"[^\n]+").finditer(text, start, end):
-        if any(map(str.isalnum, match.group())):
-            yield match.span()
+    yield from (line.span() for line in _LINE.finditer(text, at))
 
 
 def _sentences(text: str, start: int, end: int) -> Iterator[tuple[int, int]]:
-    if text.startswith("```", start):
-        yield start, end
-        return
-    for a, b in sentences(text[start:end]):
-        if any(map(str.isalnum, text[start + a : start + b])):
-            yield start + a, start + b
+    """Those that say something, without what opens an item."""
+    fenced = text.startswith("```", start)
+    for first, last in [(0, end - start)] if fenced else sentences(text[start:end]):
+        item = _ITEM.match(text, start + first, start + last)
+        begins = item.end() if item else start + first
+        if any(map(str.isalnum, text[begins : start + last])):
+            yield begins, start + last
 
 
-def _parts(marked: Marked, start: int, end: int, reach: int, opens: str) -> Iterator[Written]:
+def _claims(marked: Marked, start: int, end: int, reach: int) -> Iterator[Written]:
     """The sentence whole, or its clauses where each has a number of its own and none is a condition of another.
 
-    A clause without marks of its own has those of its sentence."""
-    text = marked.text
-    said = text[start:end].strip()
-    start = text.index(said, start)
+    A clause without marks of its own has those of its sentence. `reach` is from where on marks are the sentence's.
+    """
+    said = marked.text[start:end]
+    whole = _numbers(marked, reach, end)
     cuts = _cuts(said)
-    whole = _numbers(marked.marks, reach, end, text)
-    if len(cuts) == 1:
-        yield Written(said, whole, opens)
-        return
-    for place, (a, b) in enumerate(cuts):
-        own = _numbers(
-            marked.marks,
-            start + a,
-            start + (cuts[place + 1][0] if place + 1 < len(cuts) else len(said)),
-            text,
-        )
-        clause = said[a:b].strip()
-        yield Written(clause, own or whole, opens if place == 0 else said[cuts[place - 1][1] : a])
+    ends = [*(start + first for first, _ in cuts[1:]), end]
+    for (first, last), stop in zip(cuts, ends, strict=True):
+        own = _numbers(marked, start + first, stop)
+        yield Written(said[first:last].strip(), own or whole)
 
 
 def _cuts(said: str) -> list[tuple[int, int]]:
     spans = list(clauses(said))
-    parts = [said[a:b] for a, b in spans]
-    if (
-        said.startswith("```")
-        or len(spans) < 2
-        or not all(_has_number(part) for part in parts)
-        or any(_hangs(part) for part in parts)
-    ):
+    parts = [said[first:last] for first, last in spans]
+    if said.startswith("```") or len(spans) < 2 or not all(map(_has_number, parts)) or any(map(_hangs, parts)):
         return [(0, len(said))]
     return [*spans[:-1], (spans[-1][0], len(said))]
 
@@ -124,13 +91,14 @@ def _hangs(part: str) -> bool:
     return any(pattern.search(folded) for pattern in (CONDITION, RESERVATION, ENGLISH_JOINT))
 
 
-def _numbers(marks: Sequence[Mark], start: int, end: int, text: str) -> tuple[int, ...]:
-    """Of marks behind a character of [start, end); one that opens a line belongs to what follows it."""
+def _numbers(marked: Marked, start: int, end: int) -> tuple[int, ...]:
+    """Of marks behind a character of [start, end), and of one that opens the line there."""
     found: dict[int, None] = {}
-    for mark in marks:
-        behind = len(text[: mark.at].rstrip(" \t"))
-        opens_line = behind == 0 or text[behind - 1] == "\n"
-        place = behind if opens_line else behind - 1
-        if start <= place < end:
+    for mark in marked.marks:
+        behind = mark.at
+        while behind > 0 and marked.text[behind - 1] in " \t":
+            behind -= 1
+        opens_line = behind == 0 or marked.text[behind - 1] == "\n"
+        if start <= (behind if opens_line else behind - 1) < end:
             found.update(dict.fromkeys(mark.numbers))
     return tuple(found)
