@@ -86,17 +86,29 @@ class Settings(BaseSettings):
     profile: str = Field("default", description="Ranking profile used when a question names none.")
     llm_url: str | None = Field(
         None,
-        description="Base URL of an OpenAI-compatible server (ends in /v1); only profiles that answer by it send it "
-        "anything.",
+        pattern=r"^https?://",
+        description="Base URL of an OpenAI-compatible server, mostly ending in /v1. Only profiles that answer by a "
+        "model send it anything. Needs the extra `llm`.",
     )
-    llm_api_key: SecretStr | None = Field(None, description="Its key; without one none is sent.")
+    llm_api_key: SecretStr | None = Field(
+        None, description="Its key; without one the word `none` is sent as key."
+    )
     llm_model: str | None = Field(None, description="The model's name on that server.")
     llm_timeout_s: float = Field(
-        20.0, gt=0, le=120, description="Most seconds for one reply, within the request's deadline."
+        20.0,
+        gt=0,
+        le=120,
+        description="Most seconds for one reply. The request's deadline holds as well, less 1.5 s for what comes "
+        "after.",
     )
     llm_form: Literal["schema", "tagged"] = Field(
         "schema",
-        description="Form of a reply: by JSON schema, or between tags for servers that know no schema.",
+        description="How replies are asked for: by JSON schema, with tags where the server refuses that; or with tags "
+        "at once, for servers that pass over a schema.",
+    )
+    llm_tokenizer: Path | None = Field(
+        None,
+        description="The model's tokenizer.json, to count evidence by; default: the embedder's tokenizer.",
     )
     onnx_threads: int = Field(2, ge=1, le=64, description="Threads of one ONNX session.")
 

@@ -1,7 +1,8 @@
 """A language model behind an OpenAI-compatible endpoint.
 
-The server is not trusted: no redirect is followed, no proxy of the environment used, no retry made. The time holds for
-the whole reply, not for each read, and bytes are counted below the client, which would read a stream of comments for ever.
+The server is not trusted: no redirect is followed, no proxy of the environment used, no retry made. The time holds
+for the whole reply, not for each read, and bytes are counted below the client, which would read a stream of comments
+for ever.
 """
 
 from __future__ import annotations
@@ -15,7 +16,11 @@ from typing import Any
 
 import httpx2
 import openai
-from openai.types.chat import ChatCompletionMessageParam, ChatCompletionSystemMessageParam, ChatCompletionUserMessageParam
+from openai.types.chat import (
+    ChatCompletionMessageParam,
+    ChatCompletionSystemMessageParam,
+    ChatCompletionUserMessageParam,
+)
 
 from service.domain.ports import Message, Prompt
 from service.errors import GenerationFailed

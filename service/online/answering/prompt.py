@@ -1,7 +1,7 @@
 """The prompt: a versioned file, and evidence in it as data.
 
-Each source is one line of JSON in which "<", ">", "&" and every line break are escapes. So no text, title, heading or id
-can end its line, open or close a tag of ours, or look like a border of a chat template; the archive is not touched.
+Each source is one line of JSON in which "<", ">", "&" and every line break are escapes. So no text, title, heading or
+id can end its line, open or close a tag of ours, or look like a border of a chat template; the archive is not touched.
 """
 
 from __future__ import annotations
@@ -64,8 +64,11 @@ class Words:
 
 @cache
 def words() -> Words:
-    parts = tomllib.loads(_FILE.read_text(encoding="utf-8"))
-    return Words(**{name: part.strip() if isinstance(part, str) else part for name, part in parts.items()})
+    parts: dict[str, Any] = tomllib.loads(_FILE.read_text(encoding="utf-8"))
+    trimmed: dict[str, Any] = {
+        n: part.strip() if isinstance(part, str) else part for n, part in parts.items()
+    }
+    return Words(**trimmed)
 
 
 def prompt_of(

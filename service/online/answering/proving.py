@@ -78,4 +78,6 @@ def _by_clauses(text: str, windows: Sequence[Unit]) -> tuple[Unit, ...]:
 def _shown(text: str, windows: Sequence[Unit]) -> bool:
     quotes = [window.text for window in windows]
     passed_over = (found.group().strip() for found in _PASSED_OVER.finditer(text))
-    return fault_of(text, quotes) is None and all(any(part in quote for quote in quotes) for part in passed_over)
+    return fault_of(text, quotes) is None and all(
+        any(part in quote for quote in quotes) for part in passed_over
+    )

@@ -77,7 +77,12 @@ def _claims(marked: Marked, start: int, end: int, reach: int) -> Iterator[Writte
 def _cuts(said: str) -> list[tuple[int, int]]:
     spans = list(clauses(said))
     parts = [said[first:last] for first, last in spans]
-    if said.startswith("```") or len(spans) < 2 or not all(map(_has_number, parts)) or any(map(_hangs, parts)):
+    if (
+        said.startswith("```")
+        or len(spans) < 2
+        or not all(map(_has_number, parts))
+        or any(map(_hangs, parts))
+    ):
         return [(0, len(said))]
     return [*spans[:-1], (spans[-1][0], len(said))]
 
