@@ -69,6 +69,8 @@ def fault_of(claim: str, quotes: Sequence[str]) -> Fault | None:
         return None
     if unsupported_quantities(claim, quotes) or _used_twice(said, quotes):
         return "quantity"
+    if not _words(said) and not find_quantities(said):
+        return "words"  # It says nothing that could be shown: "It is the one."
     shown: dict[int, list[str]] = {}
     for start, end in clauses(said):
         faults = [_clause_fault(said[start:end], quote) for quote in quotes]

