@@ -317,11 +317,11 @@ def test_a_cached_answer_is_of_its_model_and_policy(shop: Door, model: ModelServ
     ask(path(shop, model, shelf, llm_model="other"))
     ask(path(shop, model, shelf, unproven="strip"))
     ask(path(shop, model, shelf, llm_form="tagged"))
-    assert len(model.asked) == 4 and len(shelf.kept) == 3
+    assert len(model.asked) == 4 and len(shelf.kept) == 4
     quotes = replace(path(shop, model, shelf), load_profile=load_profile, default_profile="default")
     assert ask(quotes).mode == "extractive"
     ask(path(shop, "http://127.0.0.1:9/v1", shelf, llm_model="down"))
-    assert len(shelf.kept) == 4
+    assert len(shelf.kept) == 5
 
 
 def test_a_profile_that_needs_a_model_is_none_without_one(shop: Door) -> None:
