@@ -207,17 +207,25 @@ def read_profile(text: str, *, where: str) -> RankingProfile:
     try:
         given = tomllib.loads(text)
         if "base" in given:
-            base = load_profile(given["base"])
-            given = _changed(base.model_dump(), given) | {
-                "base": base.identity,
-                "changes": given.get("changes", []),
-            }
+            given = _based(given, where)
         return RankingProfile.model_validate(given)
     except ValidationError as error:
         faults = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
         raise Misconfigured(f"{where} does not hold: {faults}") from None
     except tomllib.TOMLDecodeError as error:
         raise Misconfigured(f"{where} is not TOML: {error}") from None
+
+
+def _based(given: dict[str, Any], where: str) -> dict[str, Any]:
+    name = given["base"]
+    if name not in profile_names():
+        raise Misconfigured(f"{where}: there is no profile {name!r} to be its base.")
+    text = (FOLDER / f"{name}.toml").read_text(encoding="utf-8")
+    if "base" in tomllib.loads(text):
+        raise Misconfigured(f"{where}: its base {name!r} has a base itself.")
+    base = read_profile(text, where=f"profile {name}")
+    own = {"base": base.identity, "changes": given.get("changes", [])}
+    return _changed(base.model_dump(), given) | own
 
 
 def _changed(base: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
