@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
-from hypothesis import event, given
+from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from service.domain.answers import ClaimFault
@@ -85,7 +85,24 @@ PIECES = st.sampled_from(
         *("- ", "77. ", "# ", "\n", "<answer>", "</answer>", "\u202e", "\u200b", "\x00", "\ud800", "是的", "Yes, "),
     ]
 )  # fmt: skip
-WRITTEN = st.lists(PIECES, max_size=14).map("".join)
+# Whole sentences, right and wrong, named by the right source and by a wrong one.
+WHOLE = st.sampled_from(
+    [
+        *("The warranty period is 12 months", "The warranty period is 24 months", "The warranty is excluded from batteries"),
+        *("Batteries are excluded from the warranty", "Batteries are not excluded from the warranty", "重试间隔为 30 秒", "重试间隔为 12 秒"),
+        *("任务失败后最多自动重试三次，除非管理员关闭了重试", "任务失败后最多自动重试三次", "年度预算为一千二百万元", "年度预算增长 12%"),
+    ]
+)  # fmt: skip
+MARKED = st.builds(
+    "{} {}{}".format,
+    WHOLE,
+    st.sampled_from(["[S1]", "[S2]", "【3】", "[1, 2]"]),
+    st.sampled_from([". ", "。\n"]),
+)
+WRITTEN = st.one_of(
+    st.lists(MARKED, min_size=1, max_size=3).map("".join),
+    st.lists(st.one_of(PIECES, MARKED), max_size=10).map("".join),
+)
 REPLIES = st.one_of(
     WRITTEN.map(lambda text: f"<answer>{text}</answer>"),
     st.lists(
@@ -97,6 +114,7 @@ REPLIES = st.one_of(
 )
 
 
+@settings(max_examples=300)
 @given(REPLIES, st.sampled_from(["refuse", "strip", "regenerate"]))
 def test_whatever_is_streamed_what_leaves_is_proven(reply: str, unproven: str) -> None:
     if read_reply(reply) is None:
