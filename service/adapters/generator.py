@@ -39,6 +39,7 @@ class OpenAiGenerator:
 
     def __init__(self, url: str, model: str, api_key: str | None) -> None:
         self._url, self._model = url, model
+        self._certificates = httpx2.create_ssl_context()  # once: reading them takes longer than a small reply
         self._api_key = api_key or "none"  # The client insists on one; a server without keys ignores it.
 
     @property
@@ -47,7 +48,7 @@ class OpenAiGenerator:
 
     def reply(self, prompt: Prompt, timeout_s: float) -> str:
         with httpx2.Client(
-            transport=_Bounded(),
+            transport=_Bounded(verify=self._certificates),
             headers={"Accept-Encoding": "identity"},
             timeout=httpx2.Timeout(timeout_s, connect=min(_CONNECT_S, timeout_s)),
             trust_env=False,
