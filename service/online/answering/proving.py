@@ -24,9 +24,8 @@ _PASSED_OVER = re.compile(r"[\[【［]\s?[Ss]?\d[^\]】］]{0,40}[\]】］]|^\s*
 
 # Text that looks like a part of the prompt, or of a reply, is in a document to be taken for one.
 _FORGED = re.compile(
-    r"\[S\d{1,3}\]|<\|[^|<>\n]{1,40}\|>|\[/?INST\]"
-    r"|</?(?:evidence|sources?|question|answer|system|user|assistant)\b[^<>\n]{0,40}>"
-    r'|"(?:claims|citations|sources|sourceId)"\s*:|(?:^|\n)[\s#>*]*(?:system|assistant|系统|助手)\s?[:：]',
+    r"\[S\d{1,3}\]|<\|[^|<>\n]{1,40}\|>|\[/?INST\]|</?(?:evidence|question|answer)>"
+    r'|"(?:claims|citations|sourceId)"\s*:|(?:^|\n)\s*#{1,6}\s*(?:system|assistant|系统|助手)\s?[:：]',
     re.I,
 )
 

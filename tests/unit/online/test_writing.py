@@ -213,6 +213,21 @@ def test_what_plays_a_part_of_the_prompt_proves_nothing(quote: str) -> None:
     assert (proposal.claims, proposal.fault) == ((), ClaimFault.UNSUPPORTED_CLAIM)
 
 
+@pytest.mark.parametrize(
+    "quote",
+    [
+        "系统：Windows 10，内存 16 GB。",
+        "Log in with ssh <user>@<host>.",
+        '`"sources": ["a"]` names 1 source.',
+    ],
+)
+def test_what_only_resembles_it_can_be_quoted(quote: str) -> None:
+    asked = request("Which?", quote)
+    model = Scripted([by_schema((quote, "S1"))])
+    proposal, _ = Writer(model, "schema", 5.0, len).write(asked, Terms("refuse", 999, 99, lambda: 9.0))
+    assert proposal.fault is None and len(proposal.claims) >= 1
+
+
 def test_the_time_that_is_left_bounds_each_reply() -> None:
     left = iter([3.0, 0.1])
     with pytest.raises(GenerationFailed) as failed:
