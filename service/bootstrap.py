@@ -19,11 +19,12 @@ from service.adapters.redis_conversations import RedisConversations
 from service.adapters.redis_limiter import RedisLimiter
 from service.adapters.sealed_cache import SealedCache
 from service.domain.ports import Cache, Conversations, Embedder, Engine, IndexSettings, RateLimiter
-from service.errors import Misconfigured
+from service.errors import InvalidInput, Misconfigured
 from service.evaluation.gates import OnlineTrial
 from service.offline.ingest.chunking import Chunker
 from service.offline.story import Offline
 from service.online.answering.extractive import propose
+from service.online.answering.writing import Writer
 from service.online.caching import EffectiveScopes
 from service.online.conversation import Dialogue
 from service.online.entry import Event, Online
@@ -32,6 +33,7 @@ from service.online.rerank.cross_encoder import CrossEncoderReranker
 from service.online.rerank.registry import load_reranker
 from service.online.story import Story
 from service.onnx.embedder import OnnxEmbedder
+from service.onnx.session import token_counter
 from service.profiles.ranking import RankingProfile, load_profile
 from service.settings import Settings
 
@@ -105,6 +107,39 @@ def open_limiter(settings: Settings, on_event: Event) -> RateLimiter:
     return RedisLimiter(
         settings.redis_url, rate, settings.prefix, on_error=lambda kind: on_event("limiter_error", kind, 1)
     )
+
+
+def open_writer(settings: Settings, count_tokens: Callable[[str], int]) -> Writer | None:
+    """The language model's answerer, where there is a model. `count_tokens` serves one without its own tokenizer."""
+    if settings.llm_url is None or settings.llm_model is None:
+        return None
+    try:
+        from service.adapters.generator import OpenAiGenerator
+    except ImportError as error:
+        raise Misconfigured(
+            f"ATTEST_LLM_URL is set, but {error.name} is not installed: pip install 'attest[llm]', or unset it."
+        ) from None
+    key = settings.llm_api_key.get_secret_value() if settings.llm_api_key else None
+    return Writer(
+        generator=OpenAiGenerator(settings.llm_url, settings.llm_model, key),
+        form=settings.llm_form,
+        timeout_s=settings.llm_timeout_s,
+        count_tokens=token_counter(settings.llm_tokenizer) if settings.llm_tokenizer else count_tokens,
+    )
+
+
+def _profile_loader(writer: Writer | None) -> Callable[[str], RankingProfile]:
+    """Profiles by name; one that answers by a model is none where there is no model."""
+
+    def load(name: str) -> RankingProfile:
+        profile = load_profile(name)
+        if profile.answer.by == "model" and writer is None:
+            raise InvalidInput(
+                f"The profile {name} answers by a language model, and none is set (ATTEST_LLM_URL)."
+            )
+        return profile
+
+    return cache(load)
 
 
 @dataclass(frozen=True)
@@ -187,12 +222,14 @@ def online_path(
 ) -> Online:
     """The online path over any engine and embedder; tests and experiments hand in their own."""
     rerankers = settings.rerank_models_dir or data_folder("rerank_models")
+    writer = open_writer(settings, count_tokens)
     return Online(
         story=Story(
             engine=engine,
             embedder=embedder,
             load_reranker=_reranker_loader(rerankers, settings.onnx_threads),
             answerer=propose,
+            writer=writer,
             count_tokens=count_tokens,
             executor=ThreadPoolExecutor(max_workers=settings.threads, thread_name_prefix="online"),
         ),
@@ -200,7 +237,7 @@ def online_path(
         scopes=EffectiveScopes(
             lambda generation, tenant: engine.retrieval.rights_in_use(generation, tenant, RIGHTS_IN_USE_S)
         ),
-        load_profile=cache(load_profile),
+        load_profile=_profile_loader(writer),
         default_profile=settings.profile,
         request_timeout_s=settings.request_timeout_s,
         cache_ttl_s=settings.cache_ttl_s,

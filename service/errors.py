@@ -13,7 +13,8 @@ AttestError
 ├── Unavailable             a part the request cannot do without is down or too slow; try again
 │   ├── DeadlineExceeded    the request's time is spent
 │   ├── GenerationGone      the pinned generation was pruned meanwhile; ask again
-│   └── AliasOnSeveral      the live alias stands on several generations; an operator mends it in one call
+│   ├── AliasOnSeveral      the live alias stands on several generations; an operator mends it in one call
+│   └── GenerationFailed    the language model gave no whole reply; `kind` says how
 ├── SourceUnreadable        one document could not be read; the rest of the run goes on
 ├── BuildRefused            a build, check, gate or switch was refused; nothing that is live changed
 ├── Cancelled               an operator stopped this work; nothing that is live changed
@@ -112,6 +113,16 @@ class AliasOnSeveral(Unavailable):
     def __init__(self, behind: tuple[str, ...]) -> None:
         super().__init__("The live index is not in order; an operator runs `attest doctor`.")
         self.behind = behind
+
+
+class GenerationFailed(Unavailable):
+    """`kind` is one of: unreachable, timeout, too_long, cut_off, refused, schema_unsupported, unreadable."""
+
+    code = "GENERATION_FAILED"
+
+    def __init__(self, kind: str) -> None:
+        super().__init__("The language model gave no whole reply. Try again in a moment.")
+        self.kind = kind
 
 
 class SourceUnreadable(AttestError):

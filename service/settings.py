@@ -84,6 +84,32 @@ class Settings(BaseSettings):
         None, description="Folder of reranker folders; default: the shipped one."
     )
     profile: str = Field("default", description="Ranking profile used when a question names none.")
+    llm_url: str | None = Field(
+        None,
+        pattern=r"^https?://",
+        description="Base URL of an OpenAI-compatible server, mostly ending in /v1. Only profiles that answer by a "
+        "model send it anything. Needs the extra `llm`.",
+    )
+    llm_api_key: SecretStr | None = Field(
+        None, description="Its key; without one the word `none` is sent as key."
+    )
+    llm_model: str | None = Field(None, description="The model's name on that server.")
+    llm_timeout_s: float = Field(
+        20.0,
+        gt=0,
+        le=120,
+        description="Most seconds for one reply. The request's deadline holds as well, less 1.5 s for what comes "
+        "after.",
+    )
+    llm_form: Literal["schema", "tagged"] = Field(
+        "schema",
+        description="How replies are asked for: by JSON schema, with tags where the server refuses that; or with tags "
+        "at once, for servers that pass over a schema.",
+    )
+    llm_tokenizer: Path | None = Field(
+        None,
+        description="The model's tokenizer.json, to count evidence by; default: the embedder's tokenizer.",
+    )
     onnx_threads: int = Field(2, ge=1, le=64, description="Threads of one ONNX session.")
 
     token_secret: SecretStr | None = Field(
@@ -143,6 +169,8 @@ class Settings(BaseSettings):
     def _fits_together(self) -> Settings:
         if self.engine == "elasticsearch" and not self.es_url:
             raise ValueError("engine is elasticsearch, but neither ATTEST_ES_URL nor ES_URL is set")
+        if self.llm_url and not self.llm_model:
+            raise ValueError("ATTEST_LLM_URL is set, but not ATTEST_LLM_MODEL")
         for name in ("token_secret", "cache_secret"):
             secret: SecretStr | None = getattr(self, name)
             if secret is not None and len(secret.get_secret_value().encode()) < 32:

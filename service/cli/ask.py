@@ -136,6 +136,8 @@ def render(answer: GroundedAnswer) -> str:
                 f"[{citation.span.start}:{citation.span.end}] verified sha256 {citation.quote_sha256[:12]}…"
             )
             lines.append(f"       “{_one_line(citation.quote)}”")
+    if answer.mode == "generated":
+        lines.append("  written by a language model")
     return "\n".join(lines + _degraded(answer.degraded))
 
 

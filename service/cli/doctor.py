@@ -9,11 +9,13 @@ import click
 
 from service.cli.shared import as_json, echo_json, needs, services
 from service.domain.generations import live_alias
-from service.domain.ports import Engine
-from service.errors import AttestError
+from service.domain.ports import Engine, Generator, Message, Prompt
+from service.errors import AttestError, GenerationFailed
 from service.offline.rights import pending
 from service.offline.work import as_seen, jobs_of
 from service.online.rerank.registry import read_catalogue
+
+_MODEL_S = 5.0  # what a language model may take for a word
 
 
 @needs("operator")
@@ -28,6 +30,8 @@ def doctor_command(as_json: bool) -> None:
     try:
         findings |= opened.online.ready()
         findings |= opened.engine.facts()
+        if opened.online.story.writer is not None:
+            findings["language model"] = _language_model(opened.online.story.writer.generator)
         findings["embedder"] = f"ok: {opened.embedder.identity}, {opened.embedder.dimension} dimensions"
         for corpus in opened.engine.registry.corpora():
             findings[f"corpus {corpus}"] = _corpus(opened.engine, corpus, opened.embedder.identity)
@@ -48,6 +52,15 @@ def doctor_command(as_json: bool) -> None:
             click.echo(f"  {part:<24} {finding}")
     if any(not finding.startswith(("ok", "degraded")) for finding in findings.values()):
         sys.exit(1)
+
+
+def _language_model(generator: Generator) -> str:
+    """Asks it for a word: that it answers at all is all that is looked at."""
+    try:
+        generator.reply(Prompt((Message("user", "Say: ready"),), None, 200), _MODEL_S)
+    except GenerationFailed as failed:
+        return f"degraded: {generator.identity} gives no whole reply ({failed.kind})"
+    return f"ok: {generator.identity}"
 
 
 def _corpus(engine: Engine, corpus: str, embedder: str) -> str:

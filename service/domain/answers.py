@@ -8,6 +8,8 @@ from typing import Any, Literal
 
 from service.domain.documents import BlockKind, Span
 
+Mode = Literal["extractive", "generated"]  # how an answer's text came about
+
 
 class Reason(StrEnum):
     """Why there is no answer. PERMISSION_FILTERED lives in the internal trace only."""
@@ -148,7 +150,7 @@ class GroundedAnswer:
     engine: str
     profile: str
     fault: ClaimFault | None = None
-    mode: str = "extractive"
+    mode: Mode = "extractive"
     conversation_id: str | None = None
     resolved_question: str | None = None
 

@@ -328,35 +328,6 @@ class Embedder(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Message:
-    role: Literal["system", "user"]
-    text: str
-
-
-@dataclass(frozen=True, slots=True)
-class Prompt:
-    """What a language model is asked. `schema` is a JSON schema for the reply, None for plain text."""
-
-    messages: tuple[Message, ...]
-    schema: Mapping[str, Any] | None
-    most_tokens: int
-
-
-class Generator(Protocol):
-    """A language model. What it says is a proposal: nothing of it is believed."""
-
-    @property
-    def identity(self) -> str:
-        """The model's name, for traces and cache keys."""
-        ...
-
-    def stream(self, prompt: Prompt, timeout_s: float) -> Iterator[str]:
-        """The reply in pieces as they arrive. Raises GenerationFailed, also in the middle: the pieces so far are then
-        no reply. Takes no longer and holds no more than it may, whatever the server sends."""
-        ...
-
-
-@dataclass(frozen=True, slots=True)
 class Engine:
     """One search engine with all its stores, as bootstrap puts it together."""
 
@@ -387,4 +358,33 @@ class Facts(Protocol):
     def __call__(self) -> dict[str, str]:
         """Part → finding on what the engine stands on (nodes, disks, copies, clocks), for doctor; never raises. A
         finding begins with "ok" or "degraded", or says what is wrong and what helps."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    role: Literal["system", "user"]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Prompt:
+    """What a language model is asked. `schema` is a JSON schema for the reply, None for plain text."""
+
+    messages: tuple[Message, ...]
+    schema: Mapping[str, Any] | None
+    most_tokens: int
+
+
+class Generator(Protocol):
+    """A language model. What it says is a proposal: nothing of it is believed."""
+
+    @property
+    def identity(self) -> str:
+        """The model's name, for traces and cache keys."""
+        ...
+
+    def reply(self, prompt: Prompt, timeout_s: float) -> str:
+        """The whole reply. Raises GenerationFailed; returns or raises within the time, and holds no more text than it
+        may, whatever the server sends."""
         ...

@@ -146,6 +146,7 @@ def observe(
             engine=replace(engine, retrieval=seen),
             load_reranker=lambda _: weighed,
             answerer=_say_nothing,
+            writer=None,
         )
         path = replace(online, story=story, cache=NoCache(), load_profile=lambda _: profile)
         told.append(_observed(path, corpus, one, names, seen, weighed))

@@ -33,13 +33,14 @@ def cache_key(
     *,
     generation: str,
     profile: str,
+    answerer: str,
     rules: str,
     scope_hash: str,
     epoch: int,
     question: str,
 ) -> str:
-    """`question` is the folded text."""
-    parts = [SCHEMA, kind, generation, profile, rules, scope_hash, epoch, question]
+    """`question` is the folded text; `answerer` names a model, its prompt and what becomes of what is not proven."""
+    parts = [SCHEMA, kind, generation, profile, answerer, rules, scope_hash, epoch, question]
     digest = hashlib.sha256(json.dumps(parts, ensure_ascii=False, separators=(",", ":")).encode()).hexdigest()
     return f"{prefix}:{kind}:{digest}"
 

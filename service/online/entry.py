@@ -173,6 +173,7 @@ class Online:
             "engine": self.story.engine.name,
             "profile": profile.identity,
             "embedder": self.story.embedder.identity,
+            "answerer": self.story.answered_by(profile),
         }
         return Request(question, analysis, scope_of(principal), pin, epoch, profile, deadline, trace)
 
@@ -219,7 +220,7 @@ class Online:
         try:
             return self.load_profile(name)
         except InvalidInput as error:
-            raise Misconfigured(f"The live generation's ranking profile {name!r} is not there.") from error
+            raise Misconfigured(f"The live generation's ranking profile {name!r}: {error.message}") from error
 
     def _require_visible(self, generation: Generation | None, principal: Principal) -> None:
         """Raises NotFound where the principal may see nothing of the generation, or it is gone."""
@@ -349,6 +350,7 @@ class Online:
             kind,
             generation=request.pin.generation.name,
             profile=request.profile.identity,
+            answerer=self.story.answered_by(request.profile),
             rules=bypass_identity(),
             scope_hash=self.scopes.hash_of(request.scope, request.pin.generation, request.epoch),
             epoch=request.epoch,

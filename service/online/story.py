@@ -2,7 +2,8 @@
 
     rank:    legs → relevance floor → fusion → rights → collapse → cosines → token vectors → rerank  (`ranking.py`)
     gather:  choose → join neighbours → follow links → S1..Sn      (`gathering.py`)
-    answer:  rules → rank → gate → gather → minimum → derive, propose → conflict → verify → rights again, or start over
+    answer:  rules → rank → gate → gather → minimum → derive, write or quote → conflict → verify → rights again,
+             or start over
 
 Each step is a room of its own and knows nothing of the others; only these three files know their order.
 `entry.py` stands before them: it pins the generation, looks into the cache and keeps the trace.
@@ -13,18 +14,23 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from service.domain.answers import Candidate, Evidence, Gap, GroundedAnswer, Outcome, Reason
-from service.online import evidence
+from service.domain.answers import Candidate, ClaimFault, Evidence, Gap, GroundedAnswer, Mode, Outcome, Reason
+from service.errors import GenerationFailed
+from service.online import evidence, packing
 from service.online.answering import conflict as conflicts
 from service.online.answering import minimum
 from service.online.answering.derived import derive
 from service.online.answering.extractive import AnswerRequest, Proposal
+from service.online.answering.writing import Terms, Writer
 from service.online.citations.verify import Verdict, verify
 from service.online.gathering import Gathering
 from service.online.question import forbidden
 from service.online.ranking import Ranked, Ranking, Request, snapshot
+from service.profiles.ranking import RankingProfile
 from service.profiles.rules import compile_rules
 from service.text.derivations import asked_derivation
+
+_AFTER_THE_MODEL_S = 1.5  # of the deadline, kept from a model: for verification, or for quotes in its place
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +38,7 @@ class Story(Ranking):
     """The online path with the parts it works with, put together by bootstrap: ranking, and then answering."""
 
     answerer: Callable[[AnswerRequest], Proposal]
+    writer: Writer | None
     count_tokens: Callable[[str], int]
 
     def answer(self, request: Request) -> Outcome:
@@ -68,6 +75,8 @@ class Story(Ranking):
         if isinstance(derived, Gap):
             return self.no_answer(request, Reason.EVIDENCE_BELOW_THRESHOLD, derived)
         proposal = derived or self._propose(request, asked)
+        if proposal.fault is not None:
+            return self._unproven(request, proposal.fault, proposal.mode)
         gap = self._minimum(request, minimum.unanswered(asked, proposal))
         if gap is not None:
             return self.no_answer(request, Reason.EVIDENCE_BELOW_THRESHOLD, gap)
@@ -82,8 +91,14 @@ class Story(Ranking):
         answer = self._answered(request, proposal, packed, ranked)
         verdict = self.verify(request, answer, packed)
         if verdict.fault is not None:
-            return replace(self.no_answer(request, Reason.CITATION_VALIDATION_FAILED), fault=verdict.fault)
+            return self._unproven(request, verdict.fault, proposal.mode)
         return answer
+
+    def answered_by(self, profile: RankingProfile) -> str:
+        """Who answers under the profile, and what becomes of what is not proven: part of every cache key."""
+        writer = self._writer_of(profile)
+        answer = profile.answer
+        return f"{writer.identity} {answer.unproven} {answer.model_down}" if writer else "quotes"
 
     def verify(self, request: Request, answer: GroundedAnswer, packed: Sequence[Evidence]) -> Verdict:
         """Every claim of the answer against the archive."""
@@ -152,7 +167,9 @@ class Story(Ranking):
         self, request: Request, usable: Sequence[Candidate], ranked: Ranked
     ) -> tuple[tuple[Evidence, ...], frozenset[str]]:
         with request.trace.stage("pack", len(usable)) as stage:
-            gathering = Gathering(self.engine, self.count_tokens, self.allowed)
+            writer = self._writer_of(request.profile)
+            count_tokens = writer.count_tokens if writer else self.count_tokens
+            gathering = Gathering(self.engine, count_tokens, self.allowed)
             gathered = gathering.gather(request, usable, ranked.chunks or {})
             stage.went_out, stage.detail = len(gathered.packed.evidence), gathered.detail
         return gathered.packed.evidence, gathered.documents
@@ -194,6 +211,15 @@ class Story(Ranking):
         return derived
 
     def _propose(self, request: Request, asked: AnswerRequest) -> Proposal:
+        """What the profile's answerer says: the language model, or verbatim pieces, also in its place."""
+        writer = self._writer_of(request.profile)
+        if writer is not None:
+            try:
+                return self._write(writer, request, asked)
+            except GenerationFailed as failed:
+                if request.profile.answer.model_down == "refuse":
+                    raise
+                request.trace.degrade(f"model_{failed.kind}")
         with request.trace.stage("answer", len(asked.evidence)) as stage:
             proposal = self.answerer(asked)
             stage.went_out = len(proposal.claims)
@@ -203,6 +229,27 @@ class Story(Ranking):
                 ]
             }
         return proposal
+
+    def _write(self, writer: Writer, request: Request, asked: AnswerRequest) -> Proposal:
+        slots = packing.slots_of(request.profile.packing, writer.count_tokens(asked.question))
+        terms = Terms(
+            unproven=request.profile.answer.unproven,
+            evidence_tokens=slots.evidence,
+            reply_tokens=slots.output,
+            left=lambda: request.deadline.left() - _AFTER_THE_MODEL_S,
+        )
+        with request.trace.stage("write", len(asked.evidence)) as stage:
+            stage.detail = {"model": writer.generator.identity}
+            proposal, stage.detail = writer.write(asked, terms)
+            stage.went_out = len(proposal.claims)
+        return proposal
+
+    def _writer_of(self, profile: RankingProfile) -> Writer | None:
+        return self.writer if profile.answer.by == "model" else None
+
+    def _unproven(self, request: Request, fault: ClaimFault, mode: Mode) -> GroundedAnswer:
+        refused = self.no_answer(request, Reason.CITATION_VALIDATION_FAILED)
+        return replace(refused, fault=fault, mode=mode)
 
     def _conflict(
         self, request: Request, proposal: Proposal, packed: tuple[Evidence, ...]
@@ -235,4 +282,5 @@ class Story(Ranking):
             trace_id=request.trace.trace_id,
             engine=self.engine.name,
             profile=request.profile.identity,
+            mode=proposal.mode,
         )

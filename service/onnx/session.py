@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import onnxruntime as ort
 from tokenizers import Tokenizer
+
+from service.errors import Misconfigured
 
 
 def open_session(path: Path, threads: int) -> ort.InferenceSession:
@@ -30,3 +33,12 @@ def open_tokenizer(path: Path) -> Tokenizer:
     tokenizer.no_truncation()
     tokenizer.no_padding()
     return tokenizer
+
+
+def token_counter(path: Path) -> Callable[[str], int]:
+    """Counts the tokens of a text by a tokenizer.json. Raises Misconfigured where that is none."""
+    try:
+        tokenizer = open_tokenizer(path)
+    except Exception as error:  # The tokenizers package raises nothing narrower.
+        raise Misconfigured(f"ATTEST_LLM_TOKENIZER: {path} is no tokenizer.json: {error}") from None
+    return lambda text: len(tokenizer.encode(text, add_special_tokens=False).ids)

@@ -1,7 +1,7 @@
 """Whether a written claim says no more than its quotes, and leaves out nothing that they hang on.
 
 Strict on purpose: what cannot be shown from the words is not proven. A clause of the claim needs one quote that has
-all of it: its quantities, its names, its words, and those that turn a sentence round (not, only, at most, may).
+all of it: its quantities, its names, its words in their order, and those that turn a sentence round (not, only, may).
 And what a clause of the quote says under a condition or a negation may not be said without it. Width, case,
 simplified and traditional characters, the format of numbers and the order of a list make no difference.
 """
@@ -45,6 +45,7 @@ _CITATION = re.compile(
     r"(?<![A-Za-z0-9_])\[\s?S?\d{1,3}(?:\s?[,，]\s?S?\d{1,3})*\s?\]|【S?\d{1,3}】|［S?\d{1,3}］"
 )
 _SENTENCE_END = re.compile(r"[。！？!?；;\n]|\.\s")
+_JOINT = re.compile(r"\s*(?:[,，、/&]|和|与|及|以及|或者?|and|or)\s*(?:(?:the|an?)\s+)?")
 _NOTHING = "\x00"  # negated where no word follows: "is not `x`"
 _GLUE_EN = EN_FUNCTION - TELLING_EN
 _GLUE_ZH = (ZH_FUNCTION - TELLING_ZH) | {"为", "系"}
@@ -69,6 +70,8 @@ def fault_of(claim: str, quotes: Sequence[str]) -> Fault | None:
         return None
     if unsupported_quantities(claim, quotes) or _used_twice(said, quotes):
         return "quantity"
+    if not _words(said) and not find_quantities(said):
+        return "words"  # It says nothing that could be shown: "It is the one."
     shown: dict[int, list[str]] = {}
     for start, end in clauses(said):
         faults = [_clause_fault(said[start:end], quote) for quote in quotes]
@@ -85,7 +88,7 @@ def _clause_fault(part: str, quote: str) -> Fault | None:
     held = {anchor.canonical for anchor in find_anchors(quote)}
     if any(is_hard(anchor) and anchor.canonical not in held for anchor in find_anchors(part)):
         return "identifier"
-    return None if _held(_words(part), quote) == 1 else "words"
+    return None if _held(_words(part), quote) == 1 and _in_order(part, quote) else "words"
 
 
 def _used_twice(claim: str, quotes: Sequence[str]) -> bool:
@@ -147,17 +150,76 @@ def _cut(text: str) -> Iterator[_Clause]:
 def _words(text: str) -> frozenset[str]:
     """Words that say something: no quantities, no turns and negators (told apart), none that only hold a sentence
     together. Of Chinese as the segmenter cuts them, of others their stems."""
+    return frozenset(word for group in _groups(text) for word in group)
+
+
+@lru_cache(maxsize=512)
+def _groups(text: str) -> tuple[tuple[str, ...], ...]:
+    """The words in order; those that only "and", "or" or a comma parts are one group, whose order says nothing."""
+    masked = _masked(text)
+    groups: list[list[str]] = []
+    last = 0
+    for word, start, end in sorted(_cut_words(masked), key=lambda found: found[1]):
+        if groups and _JOINT.fullmatch(masked, last, start):
+            groups[-1].append(word)
+        else:
+            groups.append([word])
+        last = end
+    return tuple(map(tuple, groups))
+
+
+def _masked(text: str) -> str:
+    """Folded, with blanks where quantities, turns and negators stand."""
     folded = fold(text)
     for quantity in find_quantities(text):
         if not quantity.indefinite:
             folded = folded[: quantity.start] + " " * (quantity.end - quantity.start) + folded[quantity.end :]
     for pattern in (*(pattern for _, pattern in TURNS), ZH_NEGATORS, EN_NEGATORS):
         folded = pattern.sub(lambda match: " " * len(match.group()), folded)
-    chinese = (word for run in _HAN_RUN.findall(folded) for word in rjieba.cut(run))
-    others = (stem(word) for word in _WORD.findall(folded))
-    return frozenset(word for word in chinese if word not in _GLUE_ZH) | frozenset(
-        word for word in others if word not in _GLUE_EN
-    )
+    return folded
+
+
+def _cut_words(masked: str) -> Iterator[tuple[str, int, int]]:
+    for run in _HAN_RUN.finditer(masked):
+        at = run.start()
+        for word in rjieba.cut(run.group()):
+            if word not in _GLUE_ZH:
+                yield word, at, at + len(word)
+            at += len(word)
+    for found in _WORD.finditer(masked):
+        word = stem(found.group())
+        if word not in _GLUE_EN:
+            yield word, found.start(), found.end()
+
+
+def _in_order(part: str, quote: str) -> bool:
+    """Whether the quote has the words in the order of the claim: who replaces whom is told by nothing else."""
+    floor = 0
+    for group in _groups(part):
+        places = [next((at for at in _places(word, quote) if at >= floor), None) for word in group]
+        known = [at for at in places if at is not None]
+        if len(known) < len(places):
+            return False
+        floor = min(known)
+    return True
+
+
+def _places(word: str, quote: str) -> Sequence[int]:
+    """Where the quote, without its blanks, has the word."""
+    if not _HAN_RUN.match(word):
+        return _stem_places(quote).get(word, ())
+    plain = _plain(quote)
+    bare = word if word in plain else "".join(char for char in word if char not in _GLUE_ZH)
+    return [found.start() for found in re.finditer(re.escape(bare), plain)]
+
+
+@lru_cache(maxsize=512)
+def _stem_places(text: str) -> dict[str, list[int]]:
+    folded, places = fold(text), dict[str, list[int]]()
+    for found in _WORD.finditer(folded):
+        at = len("".join(folded[: found.start()].split()))
+        places.setdefault(stem(found.group()), []).append(at)
+    return places
 
 
 def _held(words: frozenset[str], text: str) -> float:

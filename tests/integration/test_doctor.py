@@ -17,6 +17,7 @@ from service.cli.doctor import _left_behind
 from service.domain.generations import Generation
 from service.domain.ports import IndexSettings
 from service.offline.work import new_job
+from tests.fakes.model_server import ModelServer, Say
 from tests.integration.world import CORPUS, World
 
 
@@ -70,3 +71,19 @@ def test_what_the_engine_stands_on_is_told_at_the_shell(
     well = all(finding.startswith(("ok", "degraded")) for finding in told.values())
     assert result.exit_code == (0 if well else 1)
     assert "data folder" in CliRunner().invoke(cli, ["doctor"]).stdout
+
+
+def test_whether_a_language_model_answers_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("ATTEST_TOKEN", "REDIS_URL", "ATTEST_REDIS_URL"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("ATTEST_ENGINE", "embedded")
+    monkeypatch.setenv("ATTEST_DATA_DIR", str(tmp_path / "data"))
+    monkeypatch.setenv("ATTEST_LLM_MODEL", "scripted")
+    with ModelServer() as server:
+        monkeypatch.setenv("ATTEST_LLM_URL", server.url)
+        found = []
+        for reply in (Say("ready"), Say(status=500)):
+            server.says(reply)
+            told = CliRunner().invoke(cli, ["doctor", "--json"])
+            found.append(json.loads(told.stdout)["findings"]["language model"])
+    assert found == ["ok: scripted", "degraded: scripted gives no whole reply (refused)"]

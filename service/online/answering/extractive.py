@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from service.domain.answers import Citation, Claim, Evidence
+from service.domain.answers import Citation, Claim, ClaimFault, Evidence, Mode
 from service.domain.documents import Span
 from service.domain.retrieval import Vector
 from service.online.answering.units import Unit, table_head, windows_of
@@ -48,11 +48,14 @@ class AnswerRequest:
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """An answer not yet verified. `units` are the quoted pieces with their scores, best first."""
+    """An answer not yet verified. `units` are the quoted pieces with their scores, best first. `fault` is why a model's
+    text is not taken; there are no claims then."""
 
     answer: str
     claims: tuple[Claim, ...]
     units: tuple[tuple[Unit, float], ...] = ()
+    mode: Mode = "extractive"
+    fault: ClaimFault | None = None
 
 
 def propose(request: AnswerRequest) -> Proposal:
@@ -156,7 +159,7 @@ def _new_quantities(text: str, request: AnswerRequest) -> list[Quantity]:
     return [q for q in find_quantities(text) if not any(entails(a, q) for a in asked)]
 
 
-def _value(text: str, request: AnswerRequest) -> str | None:
+def value_of(text: str, request: AnswerRequest) -> str | None:
     """The value as written: of the clause, or cell, that shares most with the question, the first quantity."""
     if request.kind != "value":
         return None
@@ -220,4 +223,4 @@ def _claim(evidence: Evidence, span: Span, request: AnswerRequest) -> Claim:
         heading_path=evidence.heading_path,
         page=evidence.page,
     )
-    return Claim(text=quote, kind="extracted", citations=(citation,), value=_value(quote, request))
+    return Claim(text=quote, kind="extracted", citations=(citation,), value=value_of(quote, request))

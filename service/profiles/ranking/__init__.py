@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import tomllib
 from pathlib import Path
-from typing import Annotated, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
@@ -163,6 +163,21 @@ class Answering(_Part):
     )
 
 
+class Answer(_Part):
+    """Who writes answers. What a model writes is a proposal: each claim is proven like any other."""
+
+    by: Literal["quotes", "model"] = Field("quotes", description="Verbatim pieces, or a language model.")
+    unproven: Literal["refuse", "strip", "regenerate"] = Field(
+        "refuse",
+        description="What an unproven claim of a model does: refuses the answer; goes, and the rest stays; or has the "
+        "model write once more, and refuses then.",
+    )
+    model_down: Literal["quotes", "refuse"] = Field(
+        "quotes",
+        description="What is given where the model gives no whole reply: quotes, marked as degraded, or an error.",
+    )
+
+
 class Change(_Part):
     """One version of the profile: what is different from the one before, and why."""
 
@@ -181,11 +196,14 @@ class RankingProfile(_Part):
     gate: Gate
     packing: Packing
     answering: Answering
+    answer: Answer = Answer()
+    base: str = Field("", description="Identity of the profile that this one changes parts of.")
     changes: list[Change] = Field(default_factory=list)
 
     @property
     def identity(self) -> str:
-        return f"{self.name}@{self.version}"
+        own = f"{self.name}@{self.version}"
+        return f"{own}+{self.base}" if self.base else own
 
     @property
     def reads_tokens(self) -> bool:
@@ -211,11 +229,37 @@ def load_profile(name: str) -> RankingProfile:
 
 
 def read_profile(text: str, *, where: str) -> RankingProfile:
-    """A profile from TOML text. Raises Misconfigured naming every field that does not hold."""
+    """A profile from TOML text; one with a `base` has all that it does not say itself from the profile of that name.
+    Raises Misconfigured naming every field that does not hold."""
     try:
-        return RankingProfile.model_validate(tomllib.loads(text))
+        given = tomllib.loads(text)
+        if "base" in given:
+            given = _based(given, where)
+        return RankingProfile.model_validate(given)
     except ValidationError as error:
         faults = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in error.errors())
         raise Misconfigured(f"{where} does not hold: {faults}") from None
     except tomllib.TOMLDecodeError as error:
         raise Misconfigured(f"{where} is not TOML: {error}") from None
+
+
+def _based(given: dict[str, Any], where: str) -> dict[str, Any]:
+    name = given["base"]
+    if name not in profile_names():
+        raise Misconfigured(f"{where}: there is no profile {name!r} to be its base.")
+    text = (FOLDER / f"{name}.toml").read_text(encoding="utf-8")
+    if "base" in tomllib.loads(text):
+        raise Misconfigured(f"{where}: its base {name!r} has a base itself.")
+    base = read_profile(text, where=f"profile {name}")
+    own = {"base": base.identity, "changes": given.get("changes", [])}
+    return _changed(base.model_dump(), given) | own
+
+
+def _changed(base: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
+    """The base with what is given in its place, table by table."""
+    return base | {
+        name: _changed(base[name], value)
+        if isinstance(value, dict) and isinstance(base.get(name), dict)
+        else value
+        for name, value in given.items()
+    }

@@ -33,6 +33,7 @@ from tests.unit.online.test_answering import evidence
 VALUES: dict[str, Any] = {
     "generation": "attest-manuals-cv01-001",
     "profile": "default@1",
+    "answerer": "model answer@1 schema refuse quotes",
     "rules": "aa",
     "scope_hash": scope_hash(Scope("acme", frozenset({"public"}), frozenset({"*", "user:alice"}))),
     "epoch": 3,
@@ -46,6 +47,9 @@ KEY = cache_key("attest", "answer", **VALUES)
     [
         {"generation": "attest-manuals-cv01-002"},
         {"profile": "default@2"},
+        {"answerer": "other answer@1 schema refuse quotes"},
+        {"answerer": "model answer@2 schema refuse quotes"},
+        {"answerer": "model answer@1 schema strip quotes"},
         {"scope_hash": scope_hash(Scope("acme", frozenset({"public"}), frozenset({"*", "user:bob"})))},
         {"scope_hash": scope_hash(Scope("other", frozenset({"public"}), frozenset({"*", "user:alice"})))},
         {
@@ -80,6 +84,7 @@ def test_no_text_can_forge_the_key_of_another(one: list[str], other: list[str]) 
             "k",
             generation=parts[0],
             profile=parts[1],
+            answerer="quotes",
             rules="",
             scope_hash=parts[2],
             epoch=0,

@@ -21,6 +21,8 @@ BUDGET = "年度预算为 1,200.00 万元，增长 12%。"
         ("年度预算为一千二百万元", [BUDGET]),
         ("增长百分之十二", [BUDGET]),
         ("第二次仍漏液时移入观察柜", ["第二次仍漏液，移入观察柜。"]),
+        ("The queue and the cache need the broker.", ["The cache and the queue need the broker."]),
+        ("支持数组和对象", ["支持对象、数组和字符串。"]),
         ("Supports MySQL, Redis and Kafka.", ["Supports Kafka, Redis and MySQL."]),
         ("年度预算为 1200 万元；密码至少 8 位", [BUDGET, "密码至少 8 位。"]),
     ],
@@ -45,6 +47,11 @@ def test_what_the_quotes_say_is_supported(claim: str, quotes: list[str]) -> None
         ("X-77 的电流为 24 A", ["X-77 的电流为 7 A。", "X-78 的电流为 24 A。"], "quantity"),
         # One 4 of the source cannot stand for two.
         ("写入时值为 4，读取时值为 4", ["写入时值为 4，读取时值为 3。"], "quantity"),
+        # Who does what to whom.
+        ("Redis replaces Kafka.", ["Kafka replaces Redis."], "words"),
+        ("Redis 取代 Kafka", ["Kafka 取代 Redis。"], "words"),
+        ("经理批准主管的申请", ["主管批准经理的申请。"], "words"),
+        ("It is the one.", ["The warranty period is 12 months."], "words"),
         # Two negations where the source has one.
         ("A 不支持写入，B 不支持读取", ["A 支持写入，B 不支持读取。"], "turned"),
         ("范围不是 `[-1, 1]`", ["范围是 `[-1, 1]`。"], "turned"),

@@ -54,6 +54,7 @@ CASES = [
     (errors.DeadlineExceeded("The time is spent."), 503, "DEADLINE_EXCEEDED"),
     (errors.AliasOnSeveral(("one", "two")), 503, "ALIAS_ON_SEVERAL"),
     (errors.GenerationGone("Pruned meanwhile, ask again."), 503, "GENERATION_GONE"),
+    (errors.GenerationFailed("timeout"), 503, "GENERATION_FAILED"),
 ]
 
 
