@@ -9,10 +9,11 @@ from collections.abc import Mapping, Sequence
 
 from service.online.rerank.contract import RerankCandidate, RerankRequest, RerankScore
 from service.text.analysis import analyse, coverage
+from service.text.circumstances import another_case
 from service.text.numbers import entails, find_quantities
 from service.text.polarity import polarity_conflict
 
-IDENTITY = "feature-rules@1"
+IDENTITY = "feature-rules@2"
 
 
 class FeatureRules:
@@ -41,7 +42,9 @@ def features(request: RerankRequest, candidate: RerankCandidate) -> dict[str, fl
     anchor_match: share of the question's anchors the chunk holds exactly (0 when it has none);
     same_language: 1 when the document is in the question's language: of two pages that say the same, the reader
     gets the one that speaks as he does;
-    negation_conflict: 1 when question and text disagree in polarity.
+    negation_conflict: 1 when question and text disagree in polarity;
+    another_case: 1 when the passage speaks of another version or of a sibling of what is asked about, half of that
+    when of a part of it.
     """
     headings = " ".join(candidate.heading_path)
     asked = find_quantities(request.question)
@@ -62,6 +65,7 @@ def features(request: RerankRequest, candidate: RerankCandidate) -> dict[str, fl
         ),
         "same_language": float(bool(request.language) and candidate.locale[:2] == request.language),
         "negation_conflict": float(polarity_conflict(request.question, candidate.text)),
+        "another_case": another_case(request.question, f"{candidate.title}\n{headings}\n{candidate.text}"),
     }
 
 

@@ -17,6 +17,7 @@ from service.online.answering.units import Unit, table_head, windows_of
 from service.profiles.ranking import Answering
 from service.text.analysis import analyse, content_terms, coverage, term_weight
 from service.text.anchors import Anchor, find_anchors
+from service.text.circumstances import another_case
 from service.text.clauses import clauses
 from service.text.numbers import Quantity, entails, find_quantities
 from service.text.polarity import modality
@@ -90,6 +91,8 @@ def _best(request: AnswerRequest, scored: Sequence[tuple[Unit, float]]) -> list[
     for unit, score in scored[1:]:
         if len(picked) >= settings.max_claims or best_score - score > settings.second_margin:
             break
+        if another_case(request.question, _read(unit)):
+            continue
         new = [t for t in request.terms if t not in known and t in set(analyse(unit.text))]
         if sum(map(term_weight, new)) > 0:
             picked.append((unit, score))
@@ -182,6 +185,7 @@ def _scores(request: AnswerRequest, units: Sequence[Unit]) -> list[float]:
         + settings.coverage * coverage(list(request.terms), analyse(_read(unit)))
         + (settings.value if request.asks_value and _has_value(unit, request) else 0.0)
         - settings.evidence_rank * unit.source
+        - settings.another_case * another_case(request.question, _read(unit))
         for unit, cosine in zip(units, cosines, strict=True)
     ]
 
