@@ -43,7 +43,10 @@ _COUNTS = EN_QUESTION | frozenset(
 )
 # Before a shared head these are verbs that any case may have: 发生故障时 holds for 网络故障时 too.
 _ANY_CASE = re.compile("(?:发生|出现|遇到|遇上|进行|处于|收到|发出|解除|任何|所有|上述|这种|该类|此类|有关)$")
-_NARROWED_ZH = re.compile(rf"(?<![{HAN}])([{HAN}]{{2,4}})的([{HAN}]{{2,6}})")
+_NARROWED_ZH = re.compile(rf"(?:^|(?<=[，。；：,;:\n]))([{HAN}]{{2,4}})的([{HAN}]{{2,6}})", re.M)
+_NARROWS_NOTHING = re.compile(
+    "这|那|我|你|他|它|其|所有|全部|每|最|不同|相关|一般|默认|正确|完整|当前|对应|已|被|后|前|中"
+)
 _NARROWED_EN = re.compile(r"(?<![a-z])([a-z]{3,}) of (?:the|an?) ([a-z]{3,} [a-z]{3,})(?![a-z])")
 
 
@@ -157,14 +160,15 @@ _AS = {
 
 
 def _narrower(asked: str, said: str) -> bool:
-    """Whether the passage names what the question asks about with words of its own that narrow it."""
-    terms = set(content_terms(asked))
-    pairs = [(found[1], found[2]) for found in _NARROWED_ZH.finditer(said)]
-    pairs += [(found[2], found[1]) for found in _NARROWED_EN.finditer(said)]
-    for modifier, head in pairs:
-        own = content_terms(modifier)
-        if not own or any(term in terms for term in own) or modifier in asked:
-            continue
-        if any(term in terms for term in content_terms(head)):
-            return True
-    return False
+    """Whether the passage names what the question opens with under words of its own that narrow it."""
+    terms = content_terms(asked)
+    pairs = [(m[1], m[2]) for m in _NARROWED_ZH.finditer(said) if not _NARROWS_NOTHING.search(m[1])]
+    opening = next((term for term in terms if len(term) > 1), "")
+    if any(head.startswith(opening) and _of_its_own(modifier, asked, terms) for modifier, head in pairs):
+        return bool(opening)
+    return any(stem(m[1]) in terms and _of_its_own(m[2], asked, terms) for m in _NARROWED_EN.finditer(said))
+
+
+def _of_its_own(modifier: str, asked: str, terms: list[str]) -> bool:
+    own = content_terms(modifier)
+    return bool(own) and modifier not in asked and not any(term in terms for term in own)

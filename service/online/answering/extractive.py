@@ -91,7 +91,7 @@ def _best(request: AnswerRequest, scored: Sequence[tuple[Unit, float]]) -> list[
     for unit, score in scored[1:]:
         if len(picked) >= settings.max_claims or best_score - score > settings.second_margin:
             break
-        if another_case(request.question, _read(unit)):
+        if _another_case(unit, request):
             continue
         new = [t for t in request.terms if t not in known and t in set(analyse(unit.text))]
         if sum(map(term_weight, new)) > 0:
@@ -129,6 +129,10 @@ def _speaks_of(side: str, unit: Unit) -> bool:
 
 def _names_side(side: str, unit: Unit) -> bool:
     return coverage(content_terms(side) or analyse(side), analyse(unit.text)) >= _SIDE_HELD
+
+
+def _another_case(unit: Unit, request: AnswerRequest) -> float:
+    return another_case(request.question, f"{unit.context}\n{unit.text}")
 
 
 def _read(unit: Unit) -> str:
@@ -185,7 +189,7 @@ def _scores(request: AnswerRequest, units: Sequence[Unit]) -> list[float]:
         + settings.coverage * coverage(list(request.terms), analyse(_read(unit)))
         + (settings.value if request.asks_value and _has_value(unit, request) else 0.0)
         - settings.evidence_rank * unit.source
-        - settings.another_case * another_case(request.question, _read(unit))
+        - settings.another_case * _another_case(unit, request)
         for unit, cosine in zip(units, cosines, strict=True)
     ]
 
