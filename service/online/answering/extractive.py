@@ -110,17 +110,16 @@ def _of_sides(windows: list[Unit], request: AnswerRequest) -> list[Unit]:
 def _best_of_each_side(
     request: AnswerRequest, scored: Sequence[tuple[Unit, float]]
 ) -> list[tuple[Unit, float]]:
-    """A piece that speaks of both sides in its own words, or the best of each in the order asked."""
-    both = [pair for pair in scored if all(_names_side(side, pair[0]) for side in request.sides)]
-    if both:
-        return both[:1]
-    found = []
+    """A piece that speaks of both sides in its own words and as well as those of one, or the best of each in the order
+    asked."""
+    found: list[tuple[Unit, float]] = []
     for side in request.sides:
         own = [pair for pair in scored if _names_side(side, pair[0])] or [
             pair for pair in scored if _speaks_of(side, pair[0])
         ]
         found += [pair for pair in own[:1] if pair not in found]
-    return found
+    both = [pair for pair in scored if all(_names_side(side, pair[0]) for side in request.sides)]
+    return both[:1] if both and both[0][1] >= min(score for _, score in found) else found
 
 
 def _speaks_of(side: str, unit: Unit) -> bool:
