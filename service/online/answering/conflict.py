@@ -47,7 +47,8 @@ def find_conflict(
             if other_evidence.document_id == evidence[unit.source].document_id:
                 continue
             for other in units_of(place, other_evidence):
-                if coverage(list(terms), analyse(other.text)) < own_cover / 2:
+                # Its headings count: under "Corporate credit cards" a sentence says "cards".
+                if coverage(list(terms), analyse(f"{other.context} {other.text}")) < own_cover / 2:
                     continue
                 if _likeness(own_terms, other.text) < similarity:
                     continue
