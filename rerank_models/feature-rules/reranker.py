@@ -12,6 +12,7 @@ from functools import lru_cache
 from service.online.rerank.contract import RerankCandidate, RerankRequest, RerankScore
 from service.text.analysis import analyse, coverage
 from service.text.anchors import find_anchors, is_hard
+from service.text.circumstances import another_case
 from service.text.folding import fold_width
 from service.text.numbers import entails, find_quantities
 from service.text.polarity import polarity_conflict
@@ -52,7 +53,9 @@ def features(request: RerankRequest, candidate: RerankCandidate) -> dict[str, fl
     whatever case: to who asks for --className, a page that speaks of className comes second;
     same_language: 1 when the document is in the question's language: of two pages that say the same, the reader
     gets the one that speaks as he does;
-    negation_conflict: 1 when question and text disagree in polarity.
+    negation_conflict: 1 when question and text disagree in polarity;
+    another_case: 1 when the passage speaks of another version or of a sibling of what is asked about, half of that
+    when of a part of it.
     """
     headings = " ".join(candidate.heading_path)
     asked = find_quantities(request.question)
@@ -76,6 +79,7 @@ def features(request: RerankRequest, candidate: RerankCandidate) -> dict[str, fl
         "as_written": _as_written(request.question, f"{headings}\n{candidate.prefix}\n{candidate.text}"),
         "same_language": float(bool(request.language) and candidate.locale[:2] == request.language),
         "negation_conflict": float(polarity_conflict(request.question, candidate.text)),
+        "another_case": another_case(request.question, f"{candidate.title}\n{headings}\n{candidate.text}"),
     }
 
 

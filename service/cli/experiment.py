@@ -23,9 +23,11 @@ from service.domain.ports import Engine
 from service.evaluation.experiments import (
     Expectation,
     bad_generations,
+    citation_offset,
     cut_sentence,
     exact_names,
     lesson,
+    opposite_rule,
     permission_order,
     permission_timing,
     stale_index,
@@ -80,6 +82,29 @@ def cut_sentence_command(engine: str | None, as_json: bool) -> None:
                     click.echo(f"{case}, {figure}: fixed {value} | structure {seen['structure'][figure]}")
                 click.echo(f"{case}, chunks that differ: {seen['index']}")
         report("cut-sentence", expectations, as_json, {"measured": figures})
+
+
+@experiment_command.command("opposite-rule")
+@engine_option
+@as_json
+def opposite_rule_command(engine: str | None, as_json: bool) -> None:
+    """A rule and its opposite that has more of the question's words: by words alone, and by the product."""
+    with throwaway(engine) as services:
+        figures, expectations = opposite_rule.run(services.offline, services.online)
+    if not as_json:
+        for seen in figures:
+            said = " ".join(seen["quotes"]) or seen["reason"]
+            click.echo(f"{seen['case']} ({seen['kind']}): by words {seen['quotedByWords']} | here {said}")
+    report("opposite-rule", expectations, as_json, {"measured": figures})
+
+
+@experiment_command.command("citation-offset")
+@engine_option
+@as_json
+def citation_offset_command(engine: str | None, as_json: bool) -> None:
+    """Citations that point a little beside their quote: what is shown where nobody looks, and that all are refused."""
+    with throwaway(engine) as services:
+        report("citation-offset", citation_offset.run(services.offline, services.online), as_json)
 
 
 @experiment_command.command("stale-index")

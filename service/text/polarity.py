@@ -58,7 +58,13 @@ def negations(text: str) -> list[Negation]:
 def modality(text: str) -> set[Modality]:
     """Limits, permissions and duties that `text` states."""
     folded = fold(text)
-    return {name for name, pattern in MODALITY.items() if pattern.search(folded)}
+    # 不设上限 and "no upper limit" name a limit and state none.
+    limited = MODALITY["unlimited"].sub(" ", folded)
+    return {
+        name
+        for name, pattern in MODALITY.items()
+        if pattern.search(folded if name == "unlimited" else limited)
+    }
 
 
 def polarity_conflict(question_or_claim: str, passage: str) -> bool:

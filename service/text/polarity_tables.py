@@ -59,7 +59,7 @@ MODALITY: dict[Modality, re.Pattern[str]] = {
         r"|at most|up to|no more than|not more than|not exceed|maximum|no later than|upper limit|within"
     ),
     "at_least": re.compile(
-        r"最少|至少|不少于|不低于|不小于|不早于|下限|起码|以上|最小(?:值)?(?:为|是)|最低(?:为|不)|最短"
+        r"最少|至少|不少于|不低于|不小于|不早于|下限|起码|(?<!可)以上|最小(?:值)?(?:为|是)|最低(?:为|不)|最短"
         r"|at least|no less than|no fewer than|not less than|minimum|no earlier than|lower limit|or more"
     ),
     "only": re.compile(r"仅(?:限|支持|在|当|能|可|有|由|对|用)?|只(?:有|能|在|支持|对|允许|需|读|可|适用)|唯一|(?<![a-z])(?:only|solely|exclusively)(?![a-z])"),

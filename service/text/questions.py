@@ -110,6 +110,10 @@ def sides_of(text: str) -> tuple[str, ...]:
         found = form.search(folded)
         if found is not None:
             sides = tuple(_LEADS.sub("", _LEADS.sub("", found[name].strip())).strip() for name in "ab")
+            # What is compared of both stands behind the second only: VARCHAR 和 CHAR 的最大限制.
+            named, _, attribute = sides[1].rpartition("的")
+            if named.strip() and attribute and "的" not in sides[0]:
+                sides = (sides[0], named.strip())
             if all(sides) and sides[0] != sides[1]:
                 return sides
     return ()

@@ -22,7 +22,7 @@ TURNS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("at least", re.compile(r"最少|至少|不(?:得|能)?少于|不低于|不小于|不早于|下限|起码|最小|最低|最短"
                             r"|\b(?:at least|(?:no|not) (?:less|fewer|earlier) than|minimum)\b")),
     ("less", re.compile(r"以下|(?<!不)(?:小于|低于|少于|早于)|\b(?:less than|fewer than|below|under)\b")),
-    ("more", re.compile(r"以上|(?<!不)(?:大于|高于|多于|超过|晚于)|\b(?:more than|greater than|above|over)\b")),
+    ("more", re.compile(r"(?<!可)以上|(?<!不)(?:大于|高于|多于|超过|晚于)|\b(?:more than|greater than|above|over)\b")),
     ("must", re.compile(r"必须|务必|必需|强制|需要|\b(?:must|shall|required|mandatory|need(?:s|ed)?)\b")),
     ("should", re.compile(r"应当|应该|应(?![用对答])|\b(?:should|ought)\b")),
     ("may", re.compile(r"可以|可能|也许|或许|\b(?:may|might|could|possibly|perhaps)\b")),

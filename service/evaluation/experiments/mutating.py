@@ -22,6 +22,9 @@ _INTEGER = re.compile(r"\d+")
 _VERSION = re.compile(r"(?<![\w.])v?\d+\.\d+(?:\.\d+)?(?![\w.])")
 _LATIN_NAME = re.compile(r"(?<![A-Za-z0-9_.\-/])[A-Z][A-Za-z]{3,}(?![A-Za-z0-9_\-/]|\.\w)")
 _ZH_COUNTED = re.compile(r"(?<![\d.,第])(?<!第 )([1-9])(?= ?(?:个|次|天|台|条|种|小时|分钟|秒|名|位))")
+_ZH_NUMERAL = re.compile(
+    r"(?<![一二三四五六七八九十百千万两第几每任同某另这那唯统单进下上])([两二三四五六七八])(?=(?:个|次|天|台|条|种|小时|分钟|秒|名|位|倍|层|类)(?!级|性))"
+)
 _CHINESE_DIGITS = "零一二三四五六七八九"
 _LIST = re.compile(
     r"(?<=[、，：])([A-Za-z一-鿿]{2,5})、([A-Za-z一-鿿]{2,5})(?=[、，。])|\b(\w{3,15}), (\w{3,15}),? and\b"
@@ -84,6 +87,20 @@ def numbers(text: str) -> list[Quantity]:
 
 def one_more(text: str, rng: random.Random) -> str | None:
     return _on_digits(text, rng, lambda digits: str(int(digits) + 1))
+
+
+def one_less(text: str, rng: random.Random) -> str | None:
+    return _on_digits(text, rng, lambda digits: str(int(digits) - 1) if int(digits) else None)
+
+
+def chinese_one_more(text: str, rng: random.Random) -> str | None:
+    """三次 becomes 四次; of numerals only those that surely count."""
+    found = list(_ZH_NUMERAL.finditer(text))
+    if not found:
+        return None
+    match = rng.choice(found)
+    value = "一二三四五六七八".index(match[1].replace("两", "二")) + 1
+    return text[: match.start(1)] + _CHINESE_DIGITS[value + 1] + text[match.end(1) :]
 
 
 def digit_dropped(text: str, rng: random.Random) -> str | None:
@@ -245,6 +262,8 @@ def list_reordered(text: str, rng: random.Random) -> str | None:
 
 WRONG: dict[str, Mutator] = {
     "number + 1": one_more,
+    "number - 1": one_less,
+    "Chinese number + 1": chinese_one_more,
     "digit dropped": digit_dropped,
     "unit swapped": unit_swapped,
     "scale x 10": ten_times,

@@ -27,6 +27,7 @@ from service.offline.ingest.sources import read_sources
 from service.offline.intake import archived
 from service.online.citations.verify import verify
 from service.profiles.corpus import CorpusProfile
+from service.text.clauses import clauses
 from service.text.language import language
 from service.text.sentences import sentences
 from service.text.spans import sha256_text
@@ -35,6 +36,8 @@ from service.text.spans import sha256_text
 STRICT = frozenset(
     (
         "number + 1",
+        "number - 1",
+        "Chinese number + 1",
         "digit dropped",
         "unit swapped",
         "scale x 10",
@@ -43,6 +46,7 @@ STRICT = frozenset(
         "limit turned",
         "citation to a neighbour",
         "offset + 1",
+        "offset - 1",
         "stale version",
     )
 )
@@ -194,10 +198,27 @@ def _citation_mutants(true: True_, other: True_) -> Iterator[tuple[str, bool]]:
     yield "citation to a neighbour", not _accepted(true, true.text, following)
     moved = replace(cited, span=Span(true.span.start + 1, true.span.end + 1))
     yield "offset + 1", not _accepted(true, true.text, moved)
+    if true.span.start:
+        back = replace(cited, span=Span(true.span.start - 1, true.span.end - 1))
+        yield "offset - 1", not _accepted(true, true.text, back)
     yield "stale version", not _accepted(true, true.text, replace(cited, document_version="0" * 64))
+    joined = _joined(true, other)
+    if joined is not None:
+        yield "two sources joined", not _accepted(true, joined)
     crossed = _crossed(true, other)
     if crossed is not None:
         yield "two sources crossed", crossed
+
+
+def _joined(true: True_, other: True_) -> str | None:
+    """The first clause of one source and the last of another, to be cited from the first alone."""
+    mine, theirs = list(clauses(true.text)), list(clauses(other.text))
+    if len(mine) < 2 or len(theirs) < 2 or true.document is other.document:
+        return None
+    if language(true.text) != language(other.text):
+        return None
+    (_, end), (start, _) = mine[0], theirs[-1]
+    return f"{true.text[:end]}{'，' if language(true.text) == 'zh' else ', '}{other.text[start:].lstrip()}"
 
 
 def _crossed(true: True_, other: True_) -> bool | None:

@@ -14,6 +14,8 @@ from service.domain.documents import ArchivedDocument
 from service.online.answering.units import Unit, units_of
 from service.text.analysis import analyse, content_terms, coverage, term_weight
 from service.text.anchors import find_anchors, is_hard
+from service.text.circumstances import another_case
+from service.text.clauses import clauses
 from service.text.folding import fold
 from service.text.numbers import Quantity, entails, find_quantities, normalise
 from service.text.polarity import polarity_conflict
@@ -34,8 +36,9 @@ def find_conflict(
 ) -> Conflict | None:
     """The first contradiction between a chosen unit and a unit of another document, or None.
 
-    Likeness is the weighted Dice coefficient of the terms, numbers left out; the other unit must also speak
-    to the question no less than half as well as the chosen one.
+    Likeness is the weighted Dice coefficient of the terms, numbers left out, with the other unit or the clause of it
+    that is most alike: what it goes on to say makes it speak of nothing else. The other unit must also speak to the
+    question no less than half as well as the chosen one.
     """
     for unit in chosen:
         own_terms = _without_numbers(unit.text)
@@ -44,9 +47,10 @@ def find_conflict(
             if other_evidence.document_id == evidence[unit.source].document_id:
                 continue
             for other in units_of(place, other_evidence):
-                if coverage(list(terms), analyse(other.text)) < own_cover / 2:
+                # Its headings count: under "Corporate credit cards" a sentence says "cards".
+                if coverage(list(terms), analyse(f"{other.context} {other.text}")) < own_cover / 2:
                     continue
-                if _dice(own_terms, _without_numbers(other.text)) < similarity:
+                if _likeness(own_terms, other.text) < similarity:
                     continue
                 if not _same_subject(unit, other):
                     continue
@@ -87,6 +91,8 @@ def _same_subject(one: Unit, other: Unit) -> bool:
         return False
     if versions and other_versions and versions.isdisjoint(other_versions):
         return False
+    if another_case(one.text, other.text) or another_case(other.text, one.text):
+        return False
     own, theirs = _said_of(one.text), _said_of(other.text)
     apart = own - frozenset(analyse(f"{other.context} {other.text}"))
     their_apart = theirs - frozenset(analyse(f"{one.context} {one.text}"))
@@ -116,6 +122,12 @@ def _without_numbers(text: str) -> frozenset[str]:
     for quantity in reversed(find_quantities(text)):
         text = f"{text[: quantity.start]} {text[quantity.end :]}"
     return frozenset(analyse(text))
+
+
+def _likeness(own: frozenset[str], other: str) -> float:
+    # A clause that is most of it: of a short one among many nothing follows.
+    parts = [other, *(other[a:b] for a, b in clauses(other) if 2 * (b - a) >= len(other))]
+    return max(_dice(own, _without_numbers(part)) for part in parts)
 
 
 def _dice(one: frozenset[str], two: frozenset[str]) -> float:

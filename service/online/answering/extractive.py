@@ -17,6 +17,7 @@ from service.online.answering.units import Unit, table_head, windows_of
 from service.profiles.ranking import Answering
 from service.text.analysis import analyse, content_terms, coverage, term_weight
 from service.text.anchors import Anchor, find_anchors
+from service.text.circumstances import another_case
 from service.text.clauses import clauses
 from service.text.numbers import Quantity, entails, find_quantities
 from service.text.polarity import modality
@@ -93,6 +94,8 @@ def _best(request: AnswerRequest, scored: Sequence[tuple[Unit, float]]) -> list[
     for unit, score in scored[1:]:
         if len(picked) >= settings.max_claims or best_score - score > settings.second_margin:
             break
+        if _another_case(unit, request):
+            continue
         new = [t for t in request.terms if t not in known and t in set(analyse(unit.text))]
         if sum(map(term_weight, new)) > 0:
             picked.append((unit, score))
@@ -110,17 +113,16 @@ def _of_sides(windows: list[Unit], request: AnswerRequest) -> list[Unit]:
 def _best_of_each_side(
     request: AnswerRequest, scored: Sequence[tuple[Unit, float]]
 ) -> list[tuple[Unit, float]]:
-    """A piece that speaks of both sides in its own words, or the best of each in the order asked."""
-    both = [pair for pair in scored if all(_names_side(side, pair[0]) for side in request.sides)]
-    if both:
-        return both[:1]
-    found = []
+    """A piece that speaks of both sides in its own words and as well as those of one, or the best of each in the order
+    asked."""
+    found: list[tuple[Unit, float]] = []
     for side in request.sides:
         own = [pair for pair in scored if _names_side(side, pair[0])] or [
             pair for pair in scored if _speaks_of(side, pair[0])
         ]
         found += [pair for pair in own[:1] if pair not in found]
-    return found
+    both = [pair for pair in scored if all(_names_side(side, pair[0]) for side in request.sides)]
+    return both[:1] if both and both[0][1] >= min(score for _, score in found) else found
 
 
 def _speaks_of(side: str, unit: Unit) -> bool:
@@ -129,6 +131,10 @@ def _speaks_of(side: str, unit: Unit) -> bool:
 
 def _names_side(side: str, unit: Unit) -> bool:
     return coverage(content_terms(side) or analyse(side), analyse(unit.text)) >= _SIDE_HELD
+
+
+def _another_case(unit: Unit, request: AnswerRequest) -> float:
+    return another_case(request.question, f"{unit.context}\n{unit.text}")
 
 
 def _read(unit: Unit) -> str:
@@ -185,6 +191,7 @@ def _scores(request: AnswerRequest, units: Sequence[Unit]) -> list[float]:
         + settings.coverage * coverage(list(request.terms), analyse(_read(unit)))
         + (settings.value if request.asks_value and _has_value(unit, request) else 0.0)
         - settings.evidence_rank * unit.source
+        - settings.another_case * _another_case(unit, request)
         for unit, cosine in zip(units, cosines, strict=True)
     ]
 

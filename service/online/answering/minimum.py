@@ -9,9 +9,10 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from service.domain.answers import Evidence, Gap
+from service.domain.answers import Claim, Evidence, Gap
 from service.online.answering.extractive import AnswerRequest, Proposal, has_value
 from service.text.analysis import analyse, content_terms, coverage
+from service.text.circumstances import SIBLING, another_case
 from service.text.folding import fold
 from service.text.language import language
 from service.text.qualifiers import unheld
@@ -77,6 +78,15 @@ def unanswered(request: AnswerRequest, proposal: Proposal) -> Gap | None:
             else "No sentence or row of the evidence answers the question.",
             "Name the quantity, unit or version you mean.",
         )
+    if all(
+        another_case(request.question, _in_context(request, claim)) == SIBLING for claim in proposal.claims
+    ):
+        return _gap(
+            request,
+            "condition",
+            "What was found speaks of another version or another case than the question.",
+            "Ask for what holds in general, or name the document that holds for this case.",
+        )
     said = [claim.text for claim in proposal.claims]
     if request.kind == "yes_no" and all(_ASKS_ITSELF.search(text) for text in said):
         return _gap(
@@ -103,6 +113,13 @@ def held(side: str, item: Evidence) -> bool:
 
 def _read(item: Evidence) -> str:
     return " ".join((item.title, *item.heading_path, item.search_prefix, item.text))
+
+
+def _in_context(request: AnswerRequest, claim: Claim) -> str:
+    """The claim under the titles and headings of what it cites."""
+    cited = {citation.source_id for citation in claim.citations}
+    heads = [part for e in request.evidence if e.source_id in cited for part in (e.title, *e.heading_path)]
+    return "\n".join((*heads, claim.text))
 
 
 def _gap(request: AnswerRequest, part: str, missing: str, suggestion: str) -> Gap:

@@ -26,6 +26,8 @@ _LEANS_BACK = re.compile(
 _LIMITS_PREVIOUS = re.compile(
     r"(?:第[一二三四五六七八九十百\d]+次(?:仍|还|再)|否则|但是?|不过|然而|除非|除外|例外|如仍|若仍|如果仍|仍)"
     r"|(?:otherwise|however|but|unless|except|if not|if it still)\b"
+    r"|(?:在|从|自)?\s*v?\d+(?:\.\d+)+\s*(?:版本?)?\s*(?:及|或|和)?\s*(?:其)?(?:之前|以前|以下|更早|之后|以后|以上|起)"
+    r"|(?:before|prior to|until|up to|since|as of|in) (?:(?:version|release) )?v?\d+(?:\.\d+)+"
 )
 # An item that counts: "1.", "（2）", "第三步", "step 4".
 _STEP = re.compile(

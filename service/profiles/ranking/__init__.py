@@ -157,6 +157,9 @@ class Answering(_Part):
     coverage: float = Field(description="Weight of the share of question terms in a sentence.")
     evidence_rank: float = Field(description="What each rank of the evidence below the first costs.")
     value: float = Field(description="Added when the question asks for a number and the sentence has one.")
+    another_case: float = Field(
+        default=0.0, ge=0, description="What a sentence costs that speaks of another case than the question."
+    )
     second_margin: float = Field(ge=0, description="A further piece may score at most this much less.")
     conflict_similarity: Share = Field(
         description="Least likeness of two sentences, numbers masked, to count as saying the same of one subject."

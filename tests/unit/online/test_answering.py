@@ -123,6 +123,12 @@ def test_no_evidence_no_claim() -> None:
         ("任务会重试。第三次仍失败则停止。", "任务会重试。", "任务会重试。第三次仍失败则停止。"),
         ("可以退款。但定制商品不能退款。", "可以退款。", "可以退款。但定制商品不能退款。"),
         ("Refunds are given. However, gift cards are not refunded.", "Refunds are given.", None),
+        (
+            "默认值是 24h。在 v8.5 及之前版本中，默认值为 1h。",
+            "默认值是 24h。",
+            "默认值是 24h。在 v8.5 及之前版本中，默认值为 1h。",
+        ),
+        ("The default is 3. Before version 2.0 it was 5.", "The default is 3.", None),
         ("系统会告警。此时不要重启。", "此时不要重启。", "系统会告警。此时不要重启。"),
         ("需要以下材料：\n- 身份证\n- 申请表", "需要以下材料：", "需要以下材料：\n- 身份证\n- 申请表"),
     ],

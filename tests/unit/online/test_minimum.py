@@ -47,6 +47,11 @@ def part(question: str, *texts: str) -> str | None:
         ("在 Linux 上怎么安装代理？", ["在 Windows 上安装代理：运行安装程序。"], "condition"),
         ("旧版本怎么安装代理？", ["安装代理：运行安装脚本。"], "condition"),
         ("旧版本怎么安装代理？", ["在 v2.0 之前，安装代理要先编译。"], None),
+        # Another version, a sibling.
+        ("控制器 4.2 版的采样间隔是多少秒？", ["控制器 4.1 版的采样间隔是 45 秒。"], "condition"),
+        ("控制器 4.2 版的采样间隔是多少秒？", ["控制器 4.1 版起，采样间隔是 45 秒。"], None),
+        ("Must the beam be removed before steam cleaning?", ["Before dry cleaning the beam need not be removed."], "condition"),
+        ("Must the beam be removed before steam cleaning?", ["Before steam cleaning the beam must be removed."], None),
         # The general rule is none for the few.
         ("特权账号的密码多久更换一次？", ["密码每 90 天更换一次。"], "qualifier"),
         ("特权账号的密码多久更换一次？", ["特权账号的密码每 30 天更换一次。"], None),

@@ -35,6 +35,8 @@ def test_the_kind_of_a_question(question: str, kind: str) -> None:
 @pytest.mark.parametrize(
     ("question", "sides"),
     [
+        ("VARCHAR 和 CHAR 的最大限制有什么区别？", ("varchar", "char")),
+        ("暖房的门和冷房的门有什么区别？", ("暖房的门", "冷房的门")),
         ("watch 和 trace 有什么区别？", ("watch", "trace")),
         ("请问病假与事假的区别是什么", ("病假", "事假")),
         ("What is the difference between redefine and retransform?", ("redefine", "retransform")),
