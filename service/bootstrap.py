@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hmac
 import os
 import pwd
@@ -9,7 +10,7 @@ import secrets
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
 
 from service.adapters.file_conversations import FileConversations
@@ -27,6 +28,7 @@ from service.online.answering.extractive import propose
 from service.online.caching import EffectiveScopes
 from service.online.conversation import Dialogue
 from service.online.entry import Event, Online
+from service.online.readiness import Readiness
 from service.online.rerank.contract import Reranker
 from service.online.rerank.cross_encoder import CrossEncoderReranker
 from service.online.rerank.registry import load_reranker
@@ -187,6 +189,7 @@ def online_path(
 ) -> Online:
     """The online path over any engine and embedder; tests and experiments hand in their own."""
     rerankers = settings.rerank_models_dir or data_folder("rerank_models")
+    cache = open_cache(settings, on_event)
     return Online(
         story=Story(
             engine=engine,
@@ -196,16 +199,17 @@ def online_path(
             count_tokens=count_tokens,
             executor=ThreadPoolExecutor(max_workers=settings.threads, thread_name_prefix="online"),
         ),
-        cache=open_cache(settings, on_event),
+        cache=cache,
         scopes=EffectiveScopes(
             lambda generation, tenant: engine.retrieval.rights_in_use(generation, tenant, RIGHTS_IN_USE_S)
         ),
-        load_profile=cache(load_profile),
+        load_profile=functools.cache(load_profile),
         default_profile=settings.profile,
         request_timeout_s=settings.request_timeout_s,
         cache_ttl_s=settings.cache_ttl_s,
         on_event=on_event,
         dialogue=Dialogue(open_conversations(settings, on_event), settings.conversation_ttl_s),
+        readiness=Readiness(engine, cache, embedder.identity),
     )
 
 
