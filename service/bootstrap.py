@@ -9,7 +9,7 @@ import secrets
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
 
 from service.adapters.file_conversations import FileConversations
@@ -28,6 +28,7 @@ from service.online.answering.writing import Writer
 from service.online.caching import EffectiveScopes
 from service.online.conversation import Dialogue
 from service.online.entry import Event, Online
+from service.online.readiness import Readiness
 from service.online.rerank.contract import Reranker
 from service.online.rerank.cross_encoder import CrossEncoderReranker
 from service.online.rerank.registry import load_reranker
@@ -139,7 +140,7 @@ def _profile_loader(writer: Writer | None) -> Callable[[str], RankingProfile]:
             )
         return profile
 
-    return cache(load)
+    return functools.cache(load)
 
 
 @dataclass(frozen=True)
@@ -223,6 +224,7 @@ def online_path(
     """The online path over any engine and embedder; tests and experiments hand in their own."""
     rerankers = settings.rerank_models_dir or data_folder("rerank_models")
     writer = open_writer(settings, count_tokens)
+    cache = open_cache(settings, on_event)
     return Online(
         story=Story(
             engine=engine,
@@ -233,7 +235,7 @@ def online_path(
             count_tokens=count_tokens,
             executor=ThreadPoolExecutor(max_workers=settings.threads, thread_name_prefix="online"),
         ),
-        cache=open_cache(settings, on_event),
+        cache=cache,
         scopes=EffectiveScopes(
             lambda generation, tenant: engine.retrieval.rights_in_use(generation, tenant, RIGHTS_IN_USE_S)
         ),
@@ -243,6 +245,7 @@ def online_path(
         cache_ttl_s=settings.cache_ttl_s,
         on_event=on_event,
         dialogue=Dialogue(open_conversations(settings, on_event), settings.conversation_ttl_s),
+        readiness=Readiness(engine, cache, embedder.identity),
     )
 
 

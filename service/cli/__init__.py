@@ -32,6 +32,7 @@ _COMMANDS = {
     "search": "ask",
     "source": "ask",
     "inspect": "ask",
+    "chunks": "chunks",
     "eval": "evaluate",
     "compare": "compare",
     "tune": "tune",

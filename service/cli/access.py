@@ -70,6 +70,8 @@ def delete(corpus: str, document_id: str, as_json: bool) -> None:
 def restore(corpus: str, document_id: str, as_json: bool) -> None:
     """Take a deletion back. The document is found again once it has gone through a build and a publish."""
     _report(_apply(corpus, document_id, lambda entry: replace(entry, deleted=False), "restore"), as_json)
+    if not as_json:
+        click.echo(f"Its chunks went with the deletion; found again after: attest build {corpus} --publish")
 
 
 @access_command.command("show")

@@ -68,12 +68,12 @@ def _corpus(engine: Engine, corpus: str, embedder: str) -> str:
     if not behind:
         return "degraded: nothing is live yet"
     if len(behind) > 1:
-        return f"the live alias stands on {len(behind)} generations; attest publish {corpus} --generation NAME mends it"
+        return f"the live alias stands on {len(behind)} generations; run attest repair {corpus}"
     manifest = engine.builds.get(behind[0])
     if manifest is None:
-        return f"{behind[0]} is live without a manifest"
+        return f"{behind[0]} is live without a manifest; run attest repair {corpus}"
     if manifest.processors.embedder != embedder:
-        return f"{behind[0]} was built with {manifest.processors.embedder}, this service runs {embedder}"
+        return _other_embedder(corpus, behind[0], manifest.processors.embedder, embedder)
     waiting = sum(1 for _ in pending(engine, corpus))
     if waiting:
         return (
@@ -82,23 +82,30 @@ def _corpus(engine: Engine, corpus: str, embedder: str) -> str:
     return f"ok: {behind[0]}, {len(manifest.documents)} documents, {manifest.chunks} chunks"
 
 
+def _other_embedder(corpus: str, generation: str, built_with: str, runs: str) -> str:
+    """Identities are "folder@version": another folder can be named, another version is that of another release."""
+    folder = built_with.partition("@")[0]
+    start = "" if folder == runs.partition("@")[0] else f"start it with ATTEST_EMBEDDER={folder}, or "
+    return (
+        f"{generation} was built with {built_with}, this service runs {runs}, so nothing is answered from it; "
+        f"{start}attest build {corpus}, then attest publish {corpus}"
+    )
+
+
 def _left_behind(engine: Engine, corpus: str, mapping: str) -> Iterator[tuple[str, str]]:
     """What belongs to nothing any more, or to an earlier release; nothing of it is searched by mistake."""
     manifests = list(engine.builds.scan(corpus))
     indices = set(engine.generations.names(corpus))
     with_index = {m.generation for m in manifests if m.state not in ("pruned", "failed", "building")}
     for name in sorted(indices - {m.generation for m in manifests}):
-        yield name, "an index without a manifest; delete it once nobody needs it"
+        yield name, f"an index without a manifest; run attest repair {corpus}"
     for name in sorted(with_index - indices):
-        yield name, f"a manifest without its index; build again with attest build {corpus}"
+        yield name, f"a manifest without its index; run attest repair {corpus}"
     for alias, behind in engine.generations.aliases(corpus).items():
         if len(behind) > 1 and alias != live_alias(engine.prefix, corpus):
-            yield (
-                alias,
-                f"stands on {len(behind)} generations; attest publish {corpus} --generation NAME mends it, or a prune",
-            )
+            yield alias, f"stands on {len(behind)} generations; run attest repair {corpus}"
         for name in sorted(set(behind) - indices):
-            yield alias, f"stands on {name}, which is not there; attest publish {corpus} mends it"
+            yield alias, f"stands on {name}, which is not there; run attest repair {corpus}"
     jobs = jobs_of(engine.jobs, corpus)
     building = any(job.kind == "build" and not job.is_over for job in jobs)
     for manifest in manifests:

@@ -323,7 +323,7 @@ class Offline:
         self, corpus: str, *, keep: int, dry_run: bool, window_h: float = 0, job: Job | None = None
     ) -> tuple[str, ...]:
         """Drops failed generations and those that were live, except the `keep` newest and what was live within the
-        last `window_h` hours. Never one that is live, ready, or being built. Returns their names."""
+        last `window_h` hours. Never one that is live, being built, or ready and newer than live. Their names."""
         with self._working("switch", corpus, "prune", quiet, job) as work:
             manifests = self._lifecycle.settle(corpus)
             going = switch.prunable(manifests, keep, window_h, now())

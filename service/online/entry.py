@@ -29,6 +29,7 @@ from service.online.conversation import Dialogue, Turn
 from service.online.deadline import Deadline
 from service.online.question import analyse, forbidden
 from service.online.ranking import Request, snapshot
+from service.online.readiness import Readiness
 from service.online.story import Story
 from service.online.tracing import Recorder, cited
 from service.profiles.ranking import RankingProfile
@@ -57,6 +58,7 @@ class Online:
     cache_ttl_s: int
     on_event: Event
     dialogue: Dialogue
+    readiness: Readiness
     pinned: Generation | None = None
 
     def answer(self, question: Question, principal: Principal) -> GroundedAnswer:
@@ -127,19 +129,7 @@ class Online:
 
     def ready(self) -> dict[str, str]:
         """Part → "ok", "degraded: …" (still answers) or what is wrong (does not)."""
-        cache = "ok" if self.cache.healthy() else "degraded: the cache does not answer; answers are slower"
-        parts = {**self.story.engine.ready(), "cache": cache}
-        return parts | self._doubled() if parts[self.story.engine.name] == "ok" else parts
-
-    def _doubled(self) -> dict[str, str]:
-        """A live alias on several generations: nothing is answered from such a corpus, others are not touched."""
-        behind = self.story.engine.generations.live()
-        doubled = sum(1 for names in behind.values() if len(names) > 1)
-        if not doubled:
-            return {}
-        # No names: this is told without a token.
-        fault = f"{doubled} of {len(behind)} live aliases stand on several generations; run `attest doctor`"
-        return {"aliases": fault if doubled == len(behind) else f"degraded: {fault}"}
+        return self.readiness()
 
     def _begin(self, question: Question, principal: Principal) -> Request:
         asked_for = self.load_profile(question.profile) if question.profile else None

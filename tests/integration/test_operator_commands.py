@@ -328,3 +328,13 @@ def test_who_stops_waiting_for_a_lease_leaves_no_job_that_seems_to_run(
         left = jobs.get(mine.job_id)
         assert left is not None and (left.state, left.reason) == ("cancelled", "stopped at the keyboard")
         hers.still_ours()
+
+
+def test_a_restored_document_is_found_after_the_build_that_restore_names(shell: Shell) -> None:
+    shell.publish(garage="The garage closes at ten.", attic="The attic closes at nine.")
+    shell.out("access", "delete", CORPUS, "attic.md")
+    told = shell.out("access", "restore", CORPUS, "attic.md")
+    assert f"attest build {CORPUS} --publish" in told
+    assert "attic.md" not in shell.out("search", "attic", "--corpus", CORPUS)
+    shell.out("build", CORPUS, "--publish")
+    assert "attic.md" in shell.out("search", "attic", "--corpus", CORPUS)

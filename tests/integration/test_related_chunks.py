@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+from click.testing import CliRunner
+
+from service.access.policy import scope_of
 from service.bootstrap import Services
+from service.cli import cli
 from service.domain.generations import Generation
 from service.offline.generations.checks import run_checks
+from service.online.chunks import document_chunks
 from service.profiles.corpus import CorpusProfile
+from tests.integration.world import who
 
 LONG = "备份任务自动开始，期间读写照常进行；备份文件先写入本地磁盘，然后同步到远端的对象存储，完成之后通知值班人员核对并且签字。"
 FILES = {
@@ -70,3 +78,59 @@ def test_near_duplicates_of_a_build(services: Services, tmp_path: Path) -> None:
     assert generation is not None
     shared = {c.chunk.document_id for c in offline.engine.generations.scan(generation) if c.chunk.cluster}
     assert shared == {"guide/start.md", "guide/backup.md"}
+
+
+def test_a_document_s_chunks_show_links_and_what_repeats_them(
+    services: Services, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = FILES | {
+        "hr/pay.md": f'---\naccess:\n  allow: ["group:hr"]\n---\n# 薪资\n\n{LONG}\n',
+        "guide/pay.md": f"# 发薪\n\n{LONG.replace('签字', '盖章')}\n\n见[薪资](../hr/pay.md)、[无](none.md)。\n",
+    }
+    for name, text in files.items():
+        path = tmp_path / "docs" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, "utf-8")
+    offline = services.offline
+    offline.ingest("related", [tmp_path / "docs"], PROFILE, None, lambda *_: None)
+    manifest = offline.build("related", lambda *_: None)
+    offline.publish("related", manifest.generation)
+    monkeypatch.setattr("service.cli.chunks.services", lambda: services)
+    monkeypatch.delenv("ATTEST_TOKEN", raising=False)
+
+    def told(*arguments: str) -> tuple[int, str]:
+        done = CliRunner().invoke(cli, ["chunks", "related", *arguments])
+        return done.exit_code, done.output
+
+    code, shown = told("guide/start.md")
+    assert code == 0 and manifest.generation in shown
+    for line in (
+        "link resolved  guide/backup.md#周期",
+        "link stale     guide/backup.md#gone",
+        "link broken    none.md",
+        "link outside   https://x.org",
+    ):
+        assert line in shown
+    [first] = json.loads(told("guide/pay.md", "--json")[1])["chunks"]
+    assert [(link["target"], link["state"]) for link in first["links"]] == [
+        ("hr/pay.md", "resolved"),
+        ("none.md", "broken"),
+    ]
+    # What may not be seen is not there: neither as a document, nor as a near duplicate, nor behind a link.
+    assert told("hr/pay.md")[0] == told("hr/none.md")[0] == 1
+    assert told("hr/pay.md", "--group", "hr")[0] == 0
+    everything = scope_of(who("hilda", "hr"))
+    reader = scope_of(who("ann"))
+    _, views = document_chunks(services.engine, reader, "related", "live", "guide/pay.md", every_target=False)
+    assert [(link.target, link.version, link.state) for link in views[0].links] == [("", None, "broken")] * 2
+    near = [
+        [
+            found
+            for view in document_chunks(
+                services.engine, scope, "related", "live", "guide/backup.md", every_target=False
+            )[1]
+            for found in view.near
+        ]
+        for scope in (reader, everything)
+    ]
+    assert (len(near[0]), len(near[1])) == (0, 1)
