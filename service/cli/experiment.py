@@ -15,7 +15,7 @@ import click
 
 from service.bootstrap import Services, build, online_path, silent
 from service.cli.killing import kill_matrix_command, node_loss_command
-from service.cli.mutations import mutations_command
+from service.cli.mutations import attribution_command, mutations_command
 from service.cli.serving import served
 from service.cli.shared import as_json, echo_json, needs, principal, progress_bars
 from service.domain.answers import GroundedAnswer, SearchResult
@@ -56,6 +56,7 @@ def experiment_command() -> None:
 
 
 experiment_command.add_command(mutations_command)
+experiment_command.add_command(attribution_command)
 experiment_command.add_command(kill_matrix_command)
 experiment_command.add_command(node_loss_command)
 

@@ -1,16 +1,17 @@
-"""attest experiment mutations"""
+"""attest experiment mutations, attest experiment attribution: what the verifier lets through."""
 
 from __future__ import annotations
 
 import random
 import sys
+from dataclasses import asdict
 from pathlib import Path
 
 import click
 
 from service.cli.shared import as_json, echo_json
 from service.errors import InvalidInput
-from service.evaluation.experiments import mutations
+from service.evaluation.experiments import attribution, mutations
 
 SAMPLES = Path(__file__).parent.parent / "samples"
 
@@ -66,3 +67,41 @@ def mutations_command(
             for said, mutant in [(a, b) for name, a, b in tally.missed if name == kind][:examples]:
                 click.echo(f"\n{kind}\n  {said}\n  {mutant}")
     sys.exit(1 if below else 0)
+
+
+@click.command(
+    "attribution",
+    epilog="""\b
+A line of a file:
+  {"claim": "It holds 20.", "source": "The room holds 20 people.", "borne": true, "group": "rooms"}
+\b
+Example:
+  scripts/judged-claims --data ../shared/data --out .local/judged.jsonl
+  attest experiment attribution .local/judged.jsonl""",
+)
+@click.argument(
+    "files", nargs=-1, required=True, type=click.Path(exists=True, dir_okay=False, path_type=Path)
+)
+@click.option("--examples", default=0, show_default=True, help="Claims wrongly let through to show.")
+@as_json
+def attribution_command(files: tuple[Path, ...], examples: int, as_json: bool) -> None:
+    """Claims that people have judged, given to the verifier as a model's: precision and recall of what passes."""
+    claims = [one for file in files for one in attribution.read(file)]
+    if not claims:
+        raise InvalidInput("There is no claim in these files.")
+    groups, wrongly = attribution.run(claims)
+    if as_json:
+        echo_json([{**asdict(one), "precision": one.precision, "recall": one.recall} for one in groups])
+        return
+    for one in groups:
+        told = [
+            f"{name} {value:.3f}"
+            for name in ("precision", "recall")
+            if (value := getattr(one, name)) is not None
+        ]
+        click.echo(
+            f"  {one.group:<24} borne: {one.borne_proven} pass, {one.borne_refused} refused; not borne: "
+            f"{one.other_proven} pass, {one.other_refused} refused  {'  '.join(told)}"
+        )
+    for wrong in wrongly[:examples]:
+        click.echo(f"\n{wrong.group}\n  claim:  {wrong.claim}\n  source: {wrong.source[:600]}")

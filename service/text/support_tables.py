@@ -33,7 +33,7 @@ TURNS: tuple[tuple[str, re.Pattern[str]], ...] = (
 
 CONDITION = re.compile(
     r"^\s*(?:如果|若|倘若|假如|当|只有|除非|仅当|一旦|只要|对于?.{1,30}(?:而言|来说)"
-    r"|在.{1,40}(?:时|下|前|后|中|内|里|上|期间)\s*$)"
+    r"|在.{1,40}(?:时候?|下|(?:前|后)(?:的版本)?|版本|中|内|里|上|期间)\s*(?:[(（][^()（）]*[)）]\s*)?$)"
     r"|(?:时|的情况下|的话|的前提下)\s*$|除非|前提是|仅当"
     r"|^\s*(?:if|when|whenever|unless|only if|provided|once|until|before|after|while|except|as long as|in case|for)\b"
 )

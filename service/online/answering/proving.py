@@ -76,6 +76,8 @@ def _by_clauses(text: str, windows: Sequence[Unit]) -> tuple[Unit, ...]:
 
 def _shown(text: str, windows: Sequence[Unit]) -> bool:
     quotes = [window.text for window in windows]
+    if text.rstrip().endswith(("?", "？")) and not any(text.strip() in quote for quote in quotes):
+        return False  # A question claims nothing that a statement could bear.
     passed_over = (found.group().strip() for found in _PASSED_OVER.finditer(text))
     return fault_of(text, quotes) is None and all(
         any(part in quote for quote in quotes) for part in passed_over

@@ -186,6 +186,9 @@ def test_replies_that_cannot(reply: str) -> None:
         ("12 months", "S4", ClaimFault.UNKNOWN_SOURCE),
         ("x" * 2000, "S1", ClaimFault.UNSUPPORTED_CLAIM),
         ("!!! 12 months", "S2", None),
+        # A question claims nothing.
+        ("The warranty period is 12 months?", "S2", ClaimFault.UNSUPPORTED_CLAIM),
+        ("重试间隔为 30 秒？", "S1", ClaimFault.UNSUPPORTED_CLAIM),
     ],
 )  # fmt: skip
 def test_claims_and_their_sources(claim: str, sources: str, fault: ClaimFault | None) -> None:

@@ -35,6 +35,9 @@ def test_what_the_quotes_say_is_supported(claim: str, quotes: list[str]) -> None
     ("claim", "quotes", "fault"),
     [
         ("任务失败后最多自动重试三次。", [RETRY], "condition"),
+        ("备份速度为每线程 20 MiB。", ["在线程较少的时候，备份速度为每线程 20 MiB。"], "condition"),
+        ("默认的压缩算法是 `lz4`。", ["在 v7.6.0 之前的版本，默认的压缩算法是 `lz4`。"], "condition"),
+        ("最多提供 262144 个编号。", ["在一个更新周期内 (50ms)，最多提供 262144 个编号。"], "condition"),
         ("任务失败后至少自动重试三次，除非管理员关闭了重试。", [RETRY], "turned"),
         ("任务失败后最多自动重试四次，除非管理员关闭了重试。", [RETRY], "quantity"),
         ("任务失败后最多手动重试三次，除非管理员关闭了重试。", [RETRY], "words"),
