@@ -19,6 +19,7 @@ from service.offline.generations.checks import RIGHTS, faults, run_checks
 from service.offline.generations.sampling import Sample
 from service.online.entry import Online
 from service.profiles.corpus import CorpusProfile
+from service.profiles.ranking import load_profile
 from service.text.token_vectors import decode
 from tests.integration.world import ALICE, BOB, CORPUS, EVERYBODY, WARRANTY, World, quiet, revoke
 
@@ -192,35 +193,39 @@ def test_those_of_another_text_are_told_by_the_sample(kept: World) -> None:
 # ── ranked ──────────────────────────────────────────────────────────────────────────────────────────────
 
 
-def ranked(
-    world: World, profile: str, online: Online | None = None
-) -> tuple[dict[str, Any], tuple[str, ...]]:
+def ranked(world: World, online: Online | None = None) -> tuple[dict[str, Any], tuple[str, ...]]:
     """What the rerank stage noted, and what did not take part."""
     path = online or world.services.online
-    answer = path.answer(Question("q", WARRANTY, CORPUS, profile=profile), BOB)
+    answer = path.answer(Question("q", WARRANTY, CORPUS), BOB)
     trace = world.services.engine.traces.get(answer.trace_id)
     assert trace is not None
     [stage] = [stage for stage in trace["stages"] if stage["stage"] == "rerank"]
     return stage["detail"], answer.degraded
 
 
+def asking_for_none(world: World) -> Online:
+    """The online path with a profile that reads no token vectors."""
+    plain = load_profile("default").without_tokens
+    return dataclasses.replace(world.services.online, load_profile=lambda _: plain)
+
+
 def test_the_ranking_weighs_them_and_the_trace_shows_it(kept: World) -> None:
-    detail, degraded = ranked(kept, "best")
+    detail, degraded = ranked(kept)
     assert (detail["tokens"], degraded) == (True, ())
     best = detail["order"][0]
     assert best.startswith("warranty.md")
     parts = detail["scores"][best][1]
     assert parts["max_sim"] > 0 and parts["idf_max_sim"] > 0 and parts["cosine"] > 0
     assert sum(parts.values()) == pytest.approx(detail["scores"][best][0], abs=1e-4)
-    assert ranked(kept, "default")[0]["tokens"] is False
+    assert ranked(kept, asking_for_none(kept))[0]["tokens"] is False
 
 
 def test_without_them_it_ranks_by_the_weights_for_that_case(world: World) -> None:
-    without, default = ranked(world, "best")[0], ranked(world, "default")[0]
+    without, plain = ranked(world)[0], ranked(world, asking_for_none(world))[0]
     assert without["tokens"] is False
-    assert without["order"] == default["order"]
+    assert without["order"] == plain["order"]
     assert [score for score, _ in without["scores"].values()] == pytest.approx(
-        [score for score, _ in default["scores"].values()]
+        [score for score, _ in plain["scores"].values()]
     )
 
 
@@ -238,6 +243,6 @@ def test_when_the_engine_does_not_give_them_the_answer_says_so(kept: World) -> N
     broken: Any = Broken()
     engine = dataclasses.replace(story.engine, retrieval=broken)
     online = dataclasses.replace(kept.services.online, story=dataclasses.replace(story, engine=engine))
-    detail, degraded = ranked(kept, "best", online)
+    detail, degraded = ranked(kept, online)
     assert (detail["tokens"], degraded) == (False, ("token_vectors",))
-    assert detail["order"] == ranked(kept, "default")[0]["order"]
+    assert detail["order"] == ranked(kept, asking_for_none(kept))[0]["order"]

@@ -283,8 +283,8 @@ def test_late_interaction_gives_its_golden_scores() -> None:
     assert rerankers.golden_faults(shipped, root / "late-interaction") == []
 
 
-def test_the_profile_best_weighs_every_feature_and_none_against_a_match() -> None:
-    best = load_profile("best")
+def test_the_default_profile_weighs_every_feature_and_none_against_a_match() -> None:
+    best = load_profile("default")
     root = data_folder("rerank_models")
     loaded = load_reranker(best.rerank.model, root, best.rerank.weights, no_model)
     assert loaded is not None
