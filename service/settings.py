@@ -16,6 +16,7 @@ from pydantic_settings import BaseSettings, SettingsConfigDict
 from service.errors import Misconfigured
 
 PREFIX = "ATTEST_"
+VectorIndex = Literal["flat", "hnsw", "int8_hnsw"]
 
 
 class Settings(BaseSettings):
@@ -51,7 +52,7 @@ class Settings(BaseSettings):
         description="Merge a new generation into one segment a shard before it goes live: slower to build, less to "
         "search.",
     )
-    vector_index: Literal["flat", "hnsw", "int8_hnsw"] = Field(
+    vector_index: VectorIndex = Field(
         "flat",
         description="Vector index type; `flat` is exact, so no member or order depends on hidden documents.",
     )

@@ -100,7 +100,9 @@ class Filling:
             document = archived.get((entry.document_id, entry.current_version))
             if document is None:
                 raise BuildRefused(
-                    f"{entry.document_id!r} is registered, but its version is not in the archive."
+                    f"{entry.document_id!r} is registered, but its version is not in the archive: bring the archive "
+                    f"back from a snapshot, read a changed source with `attest ingest`, or take the document out with "
+                    f"`attest access delete {entry.corpus} {entry.document_id}`."
                 )
             chunks = self.chunker.cut(
                 document.document_id,

@@ -41,7 +41,7 @@ from service.offline.ingest.report import IngestReport
 from service.offline.ingest.sources import EVERYTHING
 from service.offline.intake import Intake, Progress
 from service.offline.work import Desk, Work, jobs_of, new_job
-from service.profiles.corpus import CorpusProfile
+from service.profiles.corpus import CorpusProfile, laid_out
 from service.profiles.gates import gates_of
 from service.text.analysis import ANALYZER_VERSION
 
@@ -135,9 +135,9 @@ class Offline:
     ) -> Manifest:
         left = [self._lifecycle.move(m, "failed", "its process ended before it was done") for m in left]
         manifest = self._lifecycle.begin(plan)
-        generation = _generation(manifest)
+        generation, layout = _generation(manifest), laid_out(manifest.corpus_profile, self.index)
         try:
-            self.engine.generations.create(generation, self.index)
+            self.engine.generations.create(generation, layout)
             filled = self._filling.fill(manifest, generation, entries, work.progress)
             for abandoned in left:
                 with suppress(Conflict):  # A prune was here meanwhile.
@@ -149,7 +149,7 @@ class Offline:
                 timings=filled.figures,
             )
             work.progress("seal", 0, 1)
-            self.engine.generations.seal(generation, self.index)
+            self.engine.generations.seal(generation, layout)
             return self._lifecycle.move(manifest, "validating")
         except AttestError as error:
             self._failed(manifest, error.message)
@@ -286,7 +286,10 @@ class Offline:
                 raise BuildRefused(f"Corpus {corpus!r} has no live generation to roll back from.")
             if work.took_over("rollback", to=live):
                 # Killed after its alias call: once more would be one too far.
-                return self._lifecycle.manifest(live), switch.Switched(live, None, False)
+                manifest = self._lifecycle.manifest(live)
+                touched = self._touched(manifest, work)
+                switched = switch.Switched(live, None, False, touched.withdrawn, touched.changed)
+                return manifest, switched
             before = self._lifecycle.manifest(live).replaced
             if before is None or before not in self.engine.generations.names(corpus):
                 raise BuildRefused(
@@ -300,10 +303,15 @@ class Offline:
                 )
             work.progress("rights", 0, 1)
             self._align(manifest)
-            touched = rights.changed_since(self.engine, manifest.documents, corpus, manifest.created_at)
-            work.keep({"withdrawn": touched.withdrawn, "rightsChanged": touched.changed})
+            touched = self._touched(manifest, work)
             manifest, switched = self._switched(manifest, work, remember=False)
             return manifest, replace(switched, withdrawn=touched.withdrawn, rights_changed=touched.changed)
+
+    def _touched(self, manifest: Manifest, work: Work) -> rights.Touched:
+        """What happened to the rights of a generation's documents since it was built."""
+        touched = rights.changed_since(self.engine, manifest.documents, manifest.corpus, manifest.created_at)
+        work.keep({"withdrawn": touched.withdrawn, "rightsChanged": touched.changed})
+        return touched
 
     def _switched(
         self, manifest: Manifest, work: Work, *, remember: bool

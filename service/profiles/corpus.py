@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +13,11 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_valida
 
 from service.access.policy import normalise_name
 from service.domain.generations import check_corpus_name
+from service.domain.ports import IndexSettings
 from service.errors import InvalidInput
 from service.profiles.gates import GateSettings, with_cases
 from service.profiles.ranking import profile_names
+from service.settings import VectorIndex
 
 FILE = "corpus.toml"
 
@@ -37,6 +40,16 @@ class OutOfScopeRule(BaseModel):
         except re.error as error:
             raise ValueError(f"not a regular expression: {error}") from None
         return value
+
+
+class IndexLayout(BaseModel):
+    """How the index of a generation of this corpus is laid out; what is left out is as the service is set."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    shards: int | None = Field(None, ge=1, le=64, description="Primary shards; else ATTEST_ES_SHARDS.")
+    replicas: int | None = Field(None, ge=0, le=8, description="Copies of each; else ATTEST_ES_REPLICAS.")
+    vector_index: VectorIndex | None = Field(None, description="Vector index type; else ATTEST_VECTOR_INDEX.")
 
 
 class CorpusProfile(BaseModel):
@@ -62,6 +75,7 @@ class CorpusProfile(BaseModel):
         "",
         description="Ranking profile of questions that name none. It goes live, and back, with the generation.",
     )
+    index: IndexLayout = IndexLayout()
     gates: GateSettings = GateSettings()
     rollback_window_hours: float | None = Field(
         None,
@@ -100,6 +114,12 @@ def kept_with_generation(profile: Mapping[str, Any]) -> dict[str, Any]:
     """What of a stored profile a generation is built under: all but the gates and the window, which hold as they are
     now."""
     return {name: value for name, value in profile.items() if name not in ("gates", "rollback_window_hours")}
+
+
+def laid_out(stored: Mapping[str, Any], otherwise: IndexSettings) -> IndexSettings:
+    """The layout of the corpus's next index, by its profile as it is stored (by earlier releases without any)."""
+    own = IndexLayout.model_validate(stored.get("index") or {})
+    return replace(otherwise, **own.model_dump(exclude_none=True))
 
 
 def rollback_window_h(stored: Mapping[str, Any] | None, otherwise: float) -> float:

@@ -14,7 +14,7 @@ from flask_openapi.models.tag import Tag
 
 from service.domain.jobs import Job
 from service.domain.ports import Engine
-from service.errors import NotFound
+from service.errors import InvalidInput, NotFound
 from service.offline.generations.gates import Force
 from service.offline.overview import Row, one, overview
 from service.offline.work import as_seen, jobs_of, request_cancel
@@ -81,6 +81,7 @@ def blueprint(
         who = f"user:{g.principal.subject}"
         profile = engine().registry.corpus_profile(path.corpus)
         given = _arguments(body, rollback_window_h(profile, settings.rollback_window_hours))
+        _require_generation(path.corpus, body.generation)
         job = launch.start(engine(), settings, path.corpus, body.kind, who, given)
         return jsonify(job_json(job)), 202
 
@@ -105,6 +106,13 @@ def blueprint(
     def _known(corpus: str) -> None:
         if engine().registry.corpus_profile(corpus) is None:
             raise NotFound
+
+    def _require_generation(corpus: str, name: str | None) -> None:
+        _known(corpus)
+        if name is not None and one(engine(), corpus, name) is None:
+            raise InvalidInput(
+                f"This corpus has no generation of that name; /v1/ops/corpora/{corpus}/generations lists them."
+            )
 
     def _row(path: shapes.GenerationPath) -> Row:
         row = one(engine(), path.corpus, path.generation)

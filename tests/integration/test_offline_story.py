@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from elasticsearch import Elasticsearch
 
 from service.adapters.elastic.mappings import mapping_version
 from service.domain.generations import Generation, Manifest, live_alias, version_alias
@@ -51,8 +52,9 @@ class Desk:
         for name, text in files.items():
             (self.folder / name).write_text(text, encoding="utf-8")
 
-    def ingest(self, access: dict[str, Any] | None = EVERYONE) -> IngestReport:
-        return self.offline.ingest(CORPUS, [self.folder], CorpusProfile(name=CORPUS), access, quiet)
+    def ingest(self, access: dict[str, Any] | None = EVERYONE, **profile: Any) -> IngestReport:
+        said = CorpusProfile(name=CORPUS, **profile)
+        return self.offline.ingest(CORPUS, [self.folder], said, access, quiet)
 
     def build(self) -> Manifest:
         return self.offline.build(CORPUS, quiet)
@@ -186,6 +188,36 @@ def test_change_build_beside_publish_roll_back_and_prune(live: tuple[Desk, Manif
     assert desk.found("twelve") == {"warranty.md"}
     with pytest.raises(BuildRefused):
         desk.offline.publish(CORPUS, second.generation)
+
+
+def test_a_corpus_says_how_its_index_is_laid_out(
+    live: tuple[Desk, Manifest], request: pytest.FixtureRequest
+) -> None:
+    desk, first = live
+    desk.ingest(index={"shards": 2, "vector_index": "int8_hnsw"})
+    assert not desk.offline.is_current(first.generation)
+    second = desk.build()
+    assert (first.vector_index, second.vector_index) == ("flat", "int8_hnsw")
+    assert second.corpus_version == first.corpus_version, "it is the same text, read the same way"
+    assert second.timings["vectorsReused"] == second.chunks == first.chunks
+    desk.offline.publish(CORPUS, second.generation)
+    assert desk.found("twelve") == {"warranty.md"}
+    if desk.engine.name == "elasticsearch":
+        client = Elasticsearch(request.getfixturevalue("es_url").split(","))
+        assert _laid_out(client, first) == ("1", "0", "flat")
+        assert _laid_out(client, second) == ("2", "0", "int8_hnsw")
+    desk.offline.rollback(CORPUS)
+    assert desk.found("twelve") == {"warranty.md"}
+    desk.ingest()
+    assert desk.offline.is_current(first.generation), "what it no longer says is as the service is set"
+
+
+def _laid_out(client: Elasticsearch, manifest: Manifest) -> tuple[str, str, str]:
+    """Shards, replicas and vector index type of the real index."""
+    index = client.indices.get(index=manifest.generation)[manifest.generation]
+    settings = index["settings"]["index"]
+    vector = index["mappings"]["properties"]["vector"]["index_options"]["type"]
+    return settings["number_of_shards"], settings["number_of_replicas"], vector
 
 
 def test_a_document_without_a_rule_is_refused_with_a_sentence_and_stops_no_other(desk: Desk) -> None:

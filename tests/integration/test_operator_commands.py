@@ -19,7 +19,8 @@ from service.cli import cli, generations, ingest, main, switching
 from service.domain.documents import IndexedChunk
 from service.domain.jobs import Job
 from service.domain.ports import Engine
-from service.errors import Cancelled, InvalidInput
+from service.errors import Cancelled, InvalidInput, Unavailable
+from service.offline.generations import switch
 from service.offline.story import quiet
 from service.offline.work import Desk, Progress, new_job, request_cancel
 
@@ -163,6 +164,25 @@ def test_a_rollback_tells_what_was_withdrawn_and_changed_since(shell: Shell) -> 
     shell.out("publish", CORPUS, "--generation", second, "--force", "a test of another matter")
     told = shell.json("rollback", CORPUS)
     assert (told["live"], told["withdrawn"], told["rightsChanged"]) == (first, 1, 1)
+
+
+def test_a_rollback_cut_off_after_its_alias_call_tells_the_same_when_it_is_run_again(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = shell.publish(kitchen="Opens at eight.", garage="Is closed.")
+    shell.publish(kitchen="Opens at nine.")
+    shell.out("access", "delete", CORPUS, "garage.md")
+    switch_to = switch.switch_to
+
+    def cut_off(*given: Any) -> Any:
+        switch_to(*given)
+        raise Unavailable("The connection was lost.")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(switch, "switch_to", cut_off)
+        assert isinstance(shell.run("rollback", CORPUS).exception, Unavailable)
+    told = shell.json("rollback", CORPUS)
+    assert (told["live"], told["withdrawn"], told["rightsChanged"]) == (first, 1, 0)
 
 
 def at_the_keyboard(step_to_stop: str) -> Callable[[], Any]:

@@ -84,7 +84,8 @@ def _copies(client: Elasticsearch, system: SystemIndices) -> str:
             f"{lost} shards have no copy left on {nodes}; bring their node back, or restore the last snapshot"
         )
     if missing:
-        return f"degraded: {missing} replicas are on no node, {nodes}; add one, or lower ATTEST_ES_REPLICAS"
+        fewer = "ask for fewer in corpus.toml, else by ATTEST_ES_REPLICAS"
+        return f"degraded: {missing} replicas are on no node, {nodes}; add one, or {fewer}"
     return f"ok: all {health['active_shards']} shards and copies are in place, {nodes}"
 
 

@@ -45,11 +45,15 @@ def faults(results: Iterable[CheckResult]) -> str:
 def counted(
     chunks: Iterable[IndexedChunk], total: int, progress: Callable[[str, int, int], None]
 ) -> Iterator[IndexedChunk]:
-    """The chunks as they pass by; how many have is told at every few hundred, where a cancel is heard too."""
-    for number, indexed in enumerate(chunks):
-        if number % _TOLD == 0:
-            progress("chunks", number, total)
+    """The chunks as they pass by; how many have is told at every few hundred, where a cancel is heard too, and in the
+    end."""
+    passed = 0
+    for indexed in chunks:
+        if passed % _TOLD == 0:
+            progress("chunks", passed, total)
+        passed += 1
         yield indexed
+    progress("chunks", passed, total)
 
 
 def run_checks(

@@ -8,7 +8,7 @@ from service.domain.ports import Engine, IndexSettings
 from service.errors import BuildRefused
 from service.offline.generations import identity
 from service.offline.generations.lifecycle import now
-from service.profiles.corpus import kept_with_generation
+from service.profiles.corpus import kept_with_generation, laid_out
 
 
 def planned(
@@ -45,7 +45,7 @@ def planned(
         chunks=0,
         chunks_per_document={},
         dimension=index.dimension,
-        vector_index=index.vector_index,
+        vector_index=laid_out(profile, index).vector_index,
         corpus_profile=kept_with_generation(profile),
         created_at=now(),
         updated_at=now(),

@@ -56,6 +56,7 @@ def test_a_generation_is_built_gated_published_and_pruned_by_jobs(door: Door, op
     built = run(door, ops, corpus, kind="build")
     assert (built["state"], built["who"], built["reason"]) == ("done", "user:olga", "")
     assert any("begun by user:olga" in line for line in built["log"])
+    assert built["step"] == "chunks" and built["done"] == built["total"] > 0
     name = built["result"]["generation"]
     [row] = get(door, ops, f"/corpora/{corpus}/generations")["generations"]
     assert (row["generation"], row["state"], row["documents"], row["updatedBy"]) == (
@@ -184,6 +185,14 @@ def test_what_is_not_there_is_not_found_before_a_job_is_made(door: Door, ops: di
     client = door.client
     refused(client.post("/v1/ops/corpora/nowhere/jobs", json={"kind": "build"}, headers=ops), 404)
     assert jobs_of(door, "nowhere") == []
+    elsewhere = door.publish("ops-elsewhere", DOCUMENTS).generation
+    door.ingest("ops-there", DOCUMENTS)
+    for kind, name in (("check", "x"), ("gate", elsewhere), ("publish", elsewhere)):
+        body = {"kind": kind, "generation": name}
+        sent = client.post("/v1/ops/corpora/ops-there/jobs", json=body, headers=ops)
+        refused(sent, 400, "INVALID_INPUT")
+        assert "/v1/ops/corpora/ops-there/generations" in sent.get_json()["error"]["message"]
+    assert jobs_of(door, "ops-there") == []
     for path in (
         "/corpora/nowhere/generations",
         "/corpora/nowhere/generations/x",
