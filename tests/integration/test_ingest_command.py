@@ -114,7 +114,10 @@ def test_missing_files_are_deleted_up_to_the_share(shell: Shell) -> None:
     told = shell.run()
     assert told.exit_code == 0
     assert "one.md: renamed from 1.md; 1.md is still in the corpus" in told.stdout
-    assert "1 document is still in the corpus though its file is gone; --delete-missing deletes it" in told.stdout
+    assert (
+        "1 document is still in the corpus though its file is gone; --delete-missing deletes it"
+        in told.stdout
+    )
     stopped = shell.json("--delete-missing", code=2)
     assert (stopped["gone"], stopped["deleted"]) == (["1.md"], [])
     assert "nothing was deleted" in stopped["stopped"]
