@@ -176,9 +176,10 @@ def _opened(
 
 
 def _profile(corpus: str, sources: tuple[Path, ...]) -> CorpusProfile:
-    """The first `corpus.toml` found at the root of a source; else the corpus's stored profile; else a plain one."""
+    """The first `corpus.toml` at the root of a folder, or beside a file that is named by itself, as with access.toml;
+    else the corpus's stored profile; else a plain one."""
     for source in sources:
-        found = read_corpus_profile(source) if source.is_dir() else None
+        found = read_corpus_profile(source if source.is_dir() else source.parent)
         if found is not None:
             golden_cases(found.gates.cases)  # A mistake in them is told now, not at the next publish.
             return found

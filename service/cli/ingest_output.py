@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 from service.cli.shared import peak_memory_mib
+from service.offline.ingest.jsonl import JSONL
 from service.offline.ingest.report import IngestReport
 
 
@@ -57,9 +58,13 @@ def print_report(corpus: str, report: IngestReport, seconds: float) -> None:
     if passed_over:
         kinds = ", ".join(f"{kind} {count}" for kind, count in passed_over.most_common(8))
         more_kinds = ", …" if len(passed_over) > 8 else ""
-        _say(f"{passed_over.total()} files of other kinds were passed over: {kinds}{more_kinds}")
+        what = _number(passed_over.total(), "file of another kind was", "files of other kinds were")
+        _say(f"{what} passed over: {kinds}{more_kinds}")
+    if not passed_over.keys().isdisjoint(JSONL):
+        _say(f"a JSONL of documents is named by itself: attest ingest FOLDER/corpus.jsonl --corpus {corpus}")
     if report.survey.hidden:
-        _say(f"{report.survey.hidden} hidden files and folders were passed over")
+        what = _number(report.survey.hidden, "hidden file or folder was", "hidden files and folders were")
+        _say(f"{what} passed over")
     _print_gone(report, renamed_from)
     for source, reason in report.refused:
         _say(f"refused {source}: {reason}", err=True)
@@ -79,9 +84,16 @@ def _print_gone(report: IngestReport, renamed_from: set[str]) -> None:
             _say(f"deleted {name}: its file is gone")
     left = len(report.gone) - len(report.deleted)
     if left and not report.stopped:
-        _say(
-            f"{left} documents are still in the corpus though their files are gone; --delete-missing deletes them"
+        what = _number(
+            left,
+            "document is still in the corpus though its file is gone",
+            "documents are still in the corpus though their files are gone",
         )
+        _say(f"{what}; --delete-missing deletes {'it' if left == 1 else 'them'}")
+
+
+def _number(count: int, one: str, more: str) -> str:
+    return f"{count} {one if count == 1 else more}"
 
 
 def _say(line: str, *, err: bool = False) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, TypeVar
@@ -101,27 +102,33 @@ def load_cases(path: Path) -> tuple[Case, ...]:
 
 
 def load_case_set(path: Path) -> CaseSet:
-    """A JSONL file of cases, with or without a first line that names the set. Raises like `load_cases`."""
+    """A JSONL file of cases. Raises like `load_cases`."""
+    return case_set(path.read_text(encoding="utf-8").splitlines(), path.name, otherwise=path.stem)
+
+
+def case_set(lines: Iterable[str], source: str, *, otherwise: str) -> CaseSet:
+    """A case a line, with or without a first line that names the set; `otherwise` is its name then. Raises
+    InvalidInput naming `source`, line and field of the first that does not hold."""
     head: _Head | None = None
     cases: list[Case] = []
     digest = hashlib.sha256()
     seen: dict[str, int] = {}
-    for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
+    for number, line in enumerate(lines, 1):
         if not line.strip():
             continue
         if not cases and head is None and _is_head(line):
-            head = _read(_Head, line, f"{path.name}:{number}")
+            head = _read(_Head, line, f"{source}:{number}")
             continue
-        case = _read(Case, line, f"{path.name}:{number}")
+        case = _read(Case, line, f"{source}:{number}")
         if case.case_id in seen:
             first = seen[case.case_id]
-            raise InvalidInput(f"{path.name}:{number}: caseId: {case.case_id!r} is that of line {first}")
+            raise InvalidInput(f"{source}:{number}: caseId: {case.case_id!r} is that of line {first}")
         seen[case.case_id] = number
         digest.update(line.strip().encode() + b"\n")
         cases.append(case)
     if not cases:
-        raise InvalidInput(f"{path.name} holds no cases.")
-    name, version, split = (head.case_set, head.version, head.split) if head else (path.stem, None, None)
+        raise InvalidInput(f"{source} holds no cases.")
+    name, version, split = (head.case_set, head.version, head.split) if head else (otherwise, None, None)
     return CaseSet(name, version, split, digest.hexdigest(), tuple(cases))
 
 

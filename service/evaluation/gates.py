@@ -15,14 +15,12 @@ from dataclasses import dataclass, field, replace
 from statistics import median
 from typing import Any
 
-from pydantic import ValidationError
-
 from service.access.policy import principal_of
 from service.domain.answers import Question
 from service.domain.generations import Generation, Manifest
 from service.domain.rights import Principal
-from service.errors import BuildRefused, NotFound
-from service.evaluation.cases import Case
+from service.errors import InvalidInput, NotFound
+from service.evaluation.cases import Case, case_set
 from service.evaluation.runs import CaseResult, run
 from service.offline.generations.gates import FIRST, GateResult
 from service.online.entry import Online
@@ -153,7 +151,7 @@ def golden_gate(tried: Asking, before: Asking | None, corpus: str, settings: Gat
         return GateResult("golden cases", True, "none are set", limit)
     try:
         cases = golden_cases(settings.cases)
-    except BuildRefused as error:
+    except InvalidInput as error:
         return GateResult("golden cases", False, error.message, limit)
     now, then = _judged(tried, corpus, cases), _judged(before, corpus, cases) if before else None
     told = f"{sum(now.values())} of {len(cases)} end rightly"
@@ -178,19 +176,8 @@ def _worse(
 
 
 def golden_cases(lines: Sequence[str]) -> tuple[Case, ...]:
-    """Raises BuildRefused naming the first line that is no case, or a case that comes twice."""
-    cases: dict[str, Case] = {}
-    for number, line in enumerate(lines, 1):
-        try:
-            case = Case.model_validate_json(line)
-        except ValidationError as error:
-            first = error.errors()[0]
-            where = ".".join(map(str, first["loc"])) or "line"
-            raise BuildRefused(f"case {number} of gates.golden_cases: {where}: {first['msg']}") from None
-        if case.case_id in cases:
-            raise BuildRefused(f"case {number} of gates.golden_cases: {case.case_id!r} comes twice")
-        cases[case.case_id] = case
-    return tuple(cases.values())
+    """None without lines. Raises InvalidInput naming the first that is no case, or a case that comes twice."""
+    return case_set(lines, "gates.golden_cases", otherwise="").cases if lines else ()
 
 
 def _judged(side: Asking, corpus: str, cases: Sequence[Case]) -> dict[str, bool]:

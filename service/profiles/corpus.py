@@ -1,4 +1,4 @@
-"""Corpus profiles: what a corpus says of itself, in `corpus.toml` at the root of its folder."""
+"""Corpus profiles: what a corpus says of itself, in `corpus.toml` at the root of its folder or beside its file."""
 
 from __future__ import annotations
 

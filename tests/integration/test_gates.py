@@ -64,7 +64,7 @@ def test_golden_cases_are_compared_bucket_by_bucket(world: World) -> None:
 def test_a_case_that_is_none_is_told_and_not_passed_over(world: World) -> None:
     gated(world, cases=('{"caseId": "x"}',))
     found = looked_at(world)["golden cases"]
-    assert (found.passed, found.found) == (False, "case 1 of gates.golden_cases: query: Field required")
+    assert (found.passed, found.found) == (False, "gates.golden_cases:1: query: Field required")
 
 
 def test_gating_leaves_no_trace(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

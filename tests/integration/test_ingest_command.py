@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from service.cli import cli
+from service.cli.shared import services
 from tests.fakes.pdf_writer import PdfPage, pdf
 
 GIT = ["git", "-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false"]
@@ -30,8 +31,8 @@ class Shell:
         arguments = ["ingest", str(source or self.folder), "--corpus", "docs", "--access", '{"allow": ["*"]}']
         return CliRunner().invoke(cli, [*arguments, *options])
 
-    def json(self, *options: str, code: int = 0) -> dict[str, Any]:
-        result = self.run("--json", *options)
+    def json(self, *options: str, code: int = 0, source: Path | None = None) -> dict[str, Any]:
+        result = self.run("--json", *options, source=source)
         assert result.exit_code == code, result.output
         return dict(json.loads(result.stdout))
 
@@ -58,7 +59,8 @@ def test_the_summary_tells_what_was_passed_over_and_in_which_encodings(shell: Sh
     assert result.exit_code == 0
     assert "docs: 3 added" in result.stdout
     assert "3 files of other kinds were passed over: .png 2, .svg 1" in result.stdout
-    assert "1 hidden files and folders" in result.stdout
+    assert "1 hidden file or folder was passed over" in result.stdout
+    assert "JSONL" not in result.stdout
     assert "copy.md: same content as a.md" in result.stdout
     assert "b.txt: read as gb18030" in result.stdout
     shell.write({"c.txt": "设备的保修期为三年，请联系售后部门。".encode("gb18030")})
@@ -82,6 +84,29 @@ def test_pages_that_could_not_be_read_are_told_of_what_is_read_anew(shell: Shell
     assert "  b.pdf: no text, only pictures (a scan?), on pages 2-3 of 3" in result.stdout
 
 
+def test_jsonl_in_a_folder_is_told_to_be_named_by_itself(shell: Shell) -> None:
+    shell.write({"a.md": "a", "faq.jsonl": json.dumps({"documentId": "q", "text": "Goods can be returned."})})
+    said = shell.run().stdout
+    assert "1 file of another kind was passed over: .jsonl 1" in said
+    assert "named by itself: attest ingest FOLDER/corpus.jsonl --corpus docs" in said
+    assert shell.json(source=shell.folder / "faq.jsonl")["added"] == ["q"]
+
+
+@pytest.mark.parametrize("name", ["faq.jsonl", "a.md"])
+def test_a_corpus_profile_beside_a_file_counts(shell: Shell, name: str) -> None:
+    line = json.dumps({"documentId": "a.md", "text": "Goods can be returned."})
+    shell.write({"faq.jsonl": line, "a.md": "Goods can be returned."})
+    ingest = ["ingest", str(shell.folder / name), "--corpus", "docs"]
+    refused = CliRunner().invoke(cli, ingest)
+    assert refused.exit_code == 2
+    assert "nothing says who may see it" in refused.stderr
+    shell.write({"corpus.toml": 'name = "docs"\ntitle = "FAQ"\ndefault_access = { allow = ["*"] }'})
+    assert "1 added" in CliRunner().invoke(cli, ingest).stdout
+    profile = services().engine.registry.corpus_profile("docs")
+    assert profile is not None
+    assert profile["title"] == "FAQ"
+
+
 def test_missing_files_are_deleted_up_to_the_share(shell: Shell) -> None:
     shell.write({f"{n}.md": f"page {n}" for n in range(3)})
     shell.json()
@@ -89,6 +114,10 @@ def test_missing_files_are_deleted_up_to_the_share(shell: Shell) -> None:
     told = shell.run()
     assert told.exit_code == 0
     assert "one.md: renamed from 1.md; 1.md is still in the corpus" in told.stdout
+    assert (
+        "1 document is still in the corpus though its file is gone; --delete-missing deletes it"
+        in told.stdout
+    )
     stopped = shell.json("--delete-missing", code=2)
     assert (stopped["gone"], stopped["deleted"]) == (["1.md"], [])
     assert "nothing was deleted" in stopped["stopped"]

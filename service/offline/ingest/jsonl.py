@@ -15,6 +15,7 @@ from service.errors import InvalidAccess
 from service.offline.ingest.folder_rules import FolderRules, below
 
 JSON_DOCUMENT = "application/x-attest-document"
+JSONL = (".jsonl", ".ndjson")  # endings of files with a document a line
 
 ReadFile = Callable[[Path, str, FolderRules], SourceItem | SourceFault]
 

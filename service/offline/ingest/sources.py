@@ -16,7 +16,7 @@ from service.domain.sources import Front, ParsedDocument, Selection, SourceFault
 from service.errors import AttestError, InvalidAccess, SourceUnreadable
 from service.offline.ingest.folder_rules import FILE as ACCESS_FILE
 from service.offline.ingest.folder_rules import SIDECAR, FolderRules, below, is_sidecar, matches, names_rights
-from service.offline.ingest.jsonl import read_jsonl
+from service.offline.ingest.jsonl import JSONL, read_jsonl
 from service.offline.ingest.walking import walk
 from service.profiles.corpus import FILE as CORPUS_FILE
 from service.profiles.corpus import CorpusProfile
@@ -90,7 +90,7 @@ def _source(
 ) -> Iterator[SourceItem | SourceFault]:
     if path.is_dir():
         yield from _folder(path, selection, survey)
-    elif path.suffix.lower() in (".jsonl", ".ndjson"):
+    elif path.suffix.lower() in JSONL:
         yield from read_jsonl(path, beside, _file, LARGEST)
     else:
         yield _file(path, path.name, beside, selection.url_of(path.name))

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from service.errors import InvalidInput
 from service.evaluation import stored
 from service.evaluation.cases import load_case_set
+from service.evaluation.gates import golden_cases
 from service.evaluation.measures import mean, ndcg_at_k, recall_at_k, reciprocal_rank
 from service.evaluation.statistics import interval, paired
 
@@ -114,6 +115,14 @@ def test_a_case_file_that_does_not_hold_is_refused(
 ) -> None:
     with pytest.raises(InvalidInput, match=where):
         load_case_set(case_file(tmp_path, *lines))
+
+
+def test_the_cases_of_a_gate_are_read_as_a_case_file_is() -> None:
+    [found] = golden_cases((json.dumps(HEAD), json.dumps(CASE)))
+    assert found.case_id == "a"
+    assert golden_cases(()) == ()
+    with pytest.raises(InvalidInput, match=r"gates\.golden_cases:3: caseId: 'a' is that of line 2"):
+        golden_cases((json.dumps(HEAD), json.dumps(CASE), json.dumps(CASE)))
 
 
 def stored_run(values: dict[str, float], **made: Any) -> dict[str, Any]:
