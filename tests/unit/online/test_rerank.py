@@ -23,7 +23,7 @@ from service.online.rerank.registry import load_reranker, read_catalogue
 from service.online.rerank.stage import apply
 from service.profiles.ranking import load_profile
 
-WEIGHTS = load_profile("default").rerank.weights
+WEIGHTS = load_profile("default").without_tokens.rerank.weights
 GOOD = {
     "name": "mine",
     "version": "1",
