@@ -106,7 +106,7 @@ class Weighed:
         scores = []
         for one in self.said:
             parts = {name: self.weights.get(name, 0.0) * value for name, value in one.contributions.items()}
-            scores.append(RerankScore(one.chunk_id, sum(parts.values()), parts, one.truncated))
+            scores.append(replace(one, score=sum(parts.values()), contributions=parts))
         return scores
 
 
