@@ -20,7 +20,7 @@ class CrossEncoderReranker:
         return self._model.identity
 
     def rerank(self, request: RerankRequest, deadline: float) -> Sequence[RerankScore]:
-        passages = [Passage(_head(candidate), candidate.text) for candidate in request.candidates]
+        passages = [Passage(head_of(candidate), candidate.text) for candidate in request.candidates]
         scores = self._model.score(request.question, passages, deadline, request.terms)
         return [
             RerankScore(candidate.chunk_id, score.score, {"logit": score.score}, score.truncated)
@@ -29,7 +29,7 @@ class CrossEncoderReranker:
         ]
 
 
-def _head(candidate: RerankCandidate) -> str:
+def head_of(candidate: RerankCandidate) -> str:
     """Title and headings, each once, and what stands above a table's rows."""
     path = " > ".join(filter(None, dict.fromkeys((candidate.title, *candidate.heading_path))))
     return "\n".join(filter(None, (path, candidate.prefix)))
