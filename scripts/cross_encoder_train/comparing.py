@@ -1,4 +1,4 @@
-"""Is it worth its time? The same pools ranked by fusion, by the default reranker, by the model, and by both together."""
+"""Is it worth its time? The same pools in fused order, by the default reranker, by the model, and by both together."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is learnt from: the train splits of sets whose licence lets a model be shipped, and headings of documentation."""
+"""What is learnt from: train splits of sets whose licence lets a model be shipped, and headings of documentation."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ def tidb_headings(data: Path) -> DataSet:
     return DataSet("tidb-headings", 1, tuple(documents.values()), kept)
 
 
-# CC BY-SA 3.0 (DRCD, TiDB), CC BY-SA 4.0 (CMRC, XQuAD, SQuAD 2.0), Apache-2.0 (arthas). Not here: sets without a licence
-# (CJRC), for evaluation only (RGB), of the GPL (manual pages), and retrieval sets of unclear terms (Cranfield, CACM).
+# CC BY-SA 3.0 (DRCD, TiDB), CC BY-SA 4.0 (CMRC, XQuAD, SQuAD 2.0), Apache-2.0 (arthas). Not here: sets without a
+# licence (CJRC), for evaluation only (RGB), of the GPL (manual pages), of unclear terms (Cranfield, CACM).
 LEARNT: Mapping[str, Callable[[Path], DataSet]] = {
     "cmrc": paragraphs.cmrc,
     "drcd": paragraphs.drcd,

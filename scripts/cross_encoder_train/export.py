@@ -1,4 +1,4 @@
-"""A trained model as a reranker's folder: graph, tokenizer, manifest, licence. The card is written by hand, from the log."""
+"""A trained model as a reranker's folder: graph, tokenizer, manifest. Its card is written by hand, from the log."""
 
 from __future__ import annotations
 
@@ -110,7 +110,7 @@ version = "1"
 kind = "cross-encoder"
 contract = 1
 licence = "CC-BY-SA-4.0"
-description = "Four layers of multilingual-e5-small (MIT) over question and passage, trained on CC BY-SA questions, zh and en."
+description = "Four layers of multilingual-e5-small over question and passage, trained on public questions, zh and en."
 max_tokens = {MAX_TOKENS}
 window_tokens = {WINDOW_TOKENS}
 windows = {WINDOWS}

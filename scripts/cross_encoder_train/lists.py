@@ -9,14 +9,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from cross_encoder_train.corpora import LEARNT
+from cross_encoder_train.pools import Pool, open_path, pools
+from cross_encoder_train.teacher import QUESTION, WINDOW, Read, Reader, Teacher
 from service.evaluation.cases import load_cases
 from service.online.rerank.contract import RerankCandidate
 from service.online.rerank.cross_encoder import head_of
 from service.onnx.pairs import Pairing, Pairs, Passage, read_as
-
-from cross_encoder_train.corpora import LEARNT
-from cross_encoder_train.pools import Pool, open_path, pools
-from cross_encoder_train.teacher import QUESTION, WINDOW, Read, Reader, Teacher
 
 HARD, OTHERS = 8, 4  # negatives kept of a question: the best fused ones, and some of the rest of its pool
 

@@ -1,9 +1,9 @@
-"""The model: the first layers of the embedder over question and passage together, and a head that compares their tokens.
+"""The model: the embedder's first layers over question and passage together, and a head that compares their tokens.
 
-A head over the first token alone has to learn from nothing what matching is, and a few ten thousand pairs are too few for
-that. This one starts as late interaction does (each token of the question finds its nearest of the passage) and learns what
-to change: how much each token of the question counts, what the layers let one side see of the other, and a correction
-from the first token, which starts at nothing.
+A head over the first token alone has to learn from nothing what matching is, and a few ten thousand pairs are too few
+for that. This one starts as late interaction does (each token of the question finds its nearest of the passage) and
+learns what to change: how much each token of the question counts, what the layers let one side see of the other, and a
+correction from the first token, which starts at nothing.
 """
 
 from __future__ import annotations

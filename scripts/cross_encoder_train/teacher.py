@@ -1,8 +1,8 @@
 """The teacher: what all twelve layers of the embedder say of a question and a window that they read apart.
 
-Late interaction (each token of the question with its nearest of the window; Khattab and Zaharia, SIGIR 2020), plain and
-weighted by rarity, and the cosine of the two texts. It knows both languages and needs no gold, so it says of every window
-how near it comes, where gold says only which one is right.
+Late interaction (each token of the question with its nearest of the window; Khattab and Zaharia, SIGIR 2020), plain
+and weighted by rarity, and the cosine of the two texts. It knows both languages and needs no gold, so it says of every
+window how near it comes, where gold says only which one is right.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ class Reader:
 
 
 class Teacher:
-    """Scores of a question and a window of one set: the set's windows say what is common to all and which token is rare."""
+    """Scores of a question and a window of one set, whose windows say what is common to all and which token is rare."""
 
     def __init__(self, windows: Iterable[Read]) -> None:
         windows = list(windows)

@@ -80,7 +80,7 @@ def _drawn(one: Listed, chance: random.Random) -> Listed:
 def _learn(model: CrossEncoder, one: Listed) -> tuple[float, bool, bool]:
     """Adds the list's gradients. Returns its loss, and whether model and teacher put gold first.
 
-    Loss: cross-entropy of the softmax over the list's scores against (GOLD × gold + (1 - GOLD) × the teacher's softmax).
+    Loss: cross-entropy of the softmax over the list's scores against GOLD × gold + (1 - GOLD) × the teacher's softmax.
     """
     teacher = torch.tensor(one.teacher)
     target = (1 - GOLD) * torch.softmax(teacher, dim=0)

@@ -22,7 +22,7 @@ class Passage:
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """The pairs of one passage, and the span of its text that each reads. `complete`: head and text are wholly in them."""
+    """The pairs of one passage, and the span of its text that each reads. `complete`: none of it is left out."""
 
     encodings: tuple[Encoding, ...]
     spans: tuple[Span, ...]
@@ -31,8 +31,8 @@ class Pairs:
 
 @dataclass(frozen=True, slots=True)
 class Pairing:
-    """Cuts passages into windows that fit. Limits in tokens: `max_tokens` of a pair, `window_tokens` of head and text; at
-    most `windows` of a passage."""
+    """Cuts passages into windows that fit. Limits in tokens: `max_tokens` of a pair, `window_tokens` of head and text;
+    at most `windows` of a passage."""
 
     tokenizer: Tokenizer
     max_tokens: int
@@ -48,7 +48,7 @@ class Pairing:
         return query[: encoded.offsets[room - 1][1]], True
 
     def pairs(self, question: str, passage: Passage, terms: Collection[str]) -> Pairs:
-        """`question` as `question()` gave it; `terms`, its analysed ones, choose among the windows of a long passage."""
+        """`question` as `question()` gave it; its analysed `terms` choose among the windows of a long passage."""
         taken = len(self.tokenizer.encode(question, "").ids)
         room = min(self.window_tokens, self.max_tokens - taken)
         head, complete = self._head(passage.head, int(room * _HEAD))
@@ -70,8 +70,8 @@ class Pairing:
         return head[: offsets[room - 1][1]], False
 
     def _fitted(self, question: str, head: str, text: str, span: Span, limit: int) -> tuple[Encoding, int]:
-        """The pair of one window, and where its text ends. A window's text may tokenize to a few tokens more than it was
-        cut from, since what stood around it decided too; then it ends earlier."""
+        """The pair of one window, and where its text ends. A window's text may tokenize to a few tokens more than it
+        was cut from, since what stood around it decided too; then it ends earlier."""
         start, end = span
         while True:
             pair = self.tokenizer.encode(question, read_as(head, text[start:end]))

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from service.online.rerank.contract import RerankCandidate, RerankRequest, RerankScore
-from service.onnx.cross_encoder import OnnxCrossEncoder, Passage
+from service.onnx.cross_encoder import OnnxCrossEncoder
+from service.onnx.pairs import Passage
 
 
 class CrossEncoderReranker:
