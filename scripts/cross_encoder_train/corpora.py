@@ -16,6 +16,7 @@ from service.evaluation.splits import split_of
 
 PREFIX = "train"
 SECTION = (60, 2000)  # code points of a section that its heading can stand for
+_MARKUP = re.compile(r"<[^>]+>|`")
 _SAYS_SOMETHING = re.compile(r"[\u4e00-\u9fff]{4,}|[A-Za-z]{3,}.*[\u4e00-\u9fff]{2,}")
 
 
@@ -28,8 +29,8 @@ def tidb_headings(data: Path) -> DataSet:
         if path.startswith(".") or split_of(path) != "train":
             continue
         text = file.read_text(encoding="utf-8-sig")
-        for _, heading, start, end in pages.sections(text):
-            body = text[start:end].strip()
+        for _, written, start, end in pages.sections(text):
+            heading, body = _MARKUP.sub("", written).strip(), text[start:end].strip()
             if SECTION[0] <= len(body) <= SECTION[1] and _SAYS_SOMETHING.search(heading):
                 name = name_of(body)
                 documents[name] = Document(name, body)

@@ -29,7 +29,7 @@ class Listed:
 
 
 @dataclass(frozen=True, slots=True)
-class _Candidate:
+class Drawn:
     """Its windows as pairs with the question, and the text of each."""
 
     gold: bool
@@ -45,13 +45,13 @@ def write_lists(home: Path, pairing: Pairing, embedder: Path) -> None:
         if path.exists():
             continue
         cases = load_cases(path.with_name("cases.train.jsonl"))
-        drawn = {pool.case.query: _drawn(pool, pairing) for pool in pools(online, name, cases) if pool.gold}
-        read = {
-            t: reader.read(t, WINDOW)
-            for t in dict.fromkeys(t for d in drawn.values() for c in d for t in c.texts)
-        }
+        asked = {p.case.query: drawn(p, pairing) for p in pools(online, name, cases) if p.gold}
+        texts = dict.fromkeys(text for own in asked.values() for one in own for text in one.texts)
+        read = {text: reader.read(text, WINDOW) for text in texts}
         teacher = Teacher(read.values())
-        lists = [_list(reader.read(q, QUESTION), d, read, teacher) for q, d in drawn.items()]
+        lists = [
+            listed(reader.read(question, QUESTION), own, read, teacher) for question, own in asked.items()
+        ]
         lines = (json.dumps({"pairs": one.pairs, "teacher": one.teacher}) + "\n" for one in lists)
         path.with_suffix(".new").write_text("".join(lines), encoding="utf-8")
         path.with_suffix(".new").replace(path)
@@ -67,7 +67,7 @@ def read_lists(home: Path) -> Iterator[Listed]:
             yield Listed(tuple(map(tuple, entry["pairs"])), tuple(entry["teacher"]))
 
 
-def _drawn(pool: Pool, pairing: Pairing) -> list[_Candidate]:
+def drawn(pool: Pool, pairing: Pairing) -> list[Drawn]:
     """All gold candidates with the windows that hold gold, and the negatives, each with all its windows."""
     question, _ = pairing.question(pool.request.question)
     own = [c for c in pool.request.candidates if c.chunk_id in pool.gold]
@@ -75,11 +75,11 @@ def _drawn(pool: Pool, pairing: Pairing) -> list[_Candidate]:
     rest = negatives[HARD:]
     chosen = negatives[:HARD] + random.Random(pool.case.case_id).sample(rest, min(OTHERS, len(rest)))
 
-    def read(candidate: RerankCandidate) -> _Candidate:
+    def read(candidate: RerankCandidate) -> Drawn:
         head = head_of(candidate)
         pairs = pairing.pairs(question, Passage(head, candidate.text), pool.request.terms)
         kept = _with_gold(pairs, pool, candidate.chunk_id)
-        return _Candidate(
+        return Drawn(
             candidate.chunk_id in pool.gold,
             tuple(tuple(pairs.encodings[n].ids) for n in kept),
             tuple(read_as(head, candidate.text[slice(*pairs.spans[n])]) for n in kept),
@@ -99,11 +99,11 @@ def _with_gold(pairs: Pairs, pool: Pool, chunk_id: str) -> Sequence[int]:
     return holding or range(len(pairs.spans))
 
 
-def _list(question: Read, drawn: Sequence[_Candidate], read: Mapping[str, Read], teacher: Teacher) -> Listed:
+def listed(question: Read, candidates: Sequence[Drawn], read: Mapping[str, Read], teacher: Teacher) -> Listed:
     """Each candidate by the window that the teacher likes best, as the service goes by a passage's best one; of several
     gold candidates the best."""
     best = []
-    for candidate in drawn:
+    for candidate in candidates:
         scores = [teacher.score(question, read[text]) for text in candidate.texts]
         place = scores.index(max(scores))
         best.append((candidate.gold, scores[place], candidate.pairs[place]))

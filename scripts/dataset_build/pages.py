@@ -91,8 +91,8 @@ def sections(text: str) -> list[tuple[int, str, int, int]]:
     """(level, heading, start, end) of each body up to the next heading of any level; fenced code holds none."""
     plain = _FENCE.sub(lambda found: " " * len(found[0]), text)
     found = list(_HEADING.finditer(plain))
-    ends = [f.start() for f in found[1:]] + [len(text)]
-    return [(len(f[1]), f[2], f.end(), end) for f, end in zip(found, ends, strict=True)]
+    ends = [*(f.start() for f in found[1:]), len(text)]
+    return [(len(f[1]), f[2], f.end(), end) for f, end in zip(found, ends, strict=False)]
 
 
 def manpages_zh(data: Path) -> DataSet:
