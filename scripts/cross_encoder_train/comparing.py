@@ -132,7 +132,7 @@ def table(tune: Mapping[str, Sequence[Ranked]], report: Mapping[str, Sequence[Ra
         times = [statistics.median(times) for times in ([r.rules_ms for r in own], [r.model_ms for r in own])]
         bounds = f"{changed.mean:+.3f} [{changed.low:+.3f}, {changed.high:+.3f}]"
         lines.append(f"| {name} | {len(own)} | {shown} | {bounds} | {times[0]:.0f}, {times[1]:.0f} |")
-    return "\n".join(lines)
+    return "\n".join(lines) + "\n"
 
 
 def _ranked(pool: Pool, rules: Reranker, model: Reranker) -> Ranked:

@@ -36,7 +36,9 @@ def tidb_headings(data: Path) -> DataSet:
                 documents[name] = Document(name, body)
                 # Of many sections with one heading ("See also") none is what is asked for.
                 questions[heading] = (
-                    None if heading in questions else Question(name, heading, path, (Gold(name),))
+                    None
+                    if heading in questions
+                    else Question(f"{path}#{start}", heading, path, (Gold(name),))
                 )
     kept = tuple(question for question in questions.values() if question)
     return DataSet("tidb-headings", 1, tuple(documents.values()), kept)

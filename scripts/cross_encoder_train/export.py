@@ -1,4 +1,4 @@
-"""A trained model as a reranker's folder: graph, tokenizer, manifest. Its card is written by hand, from the log."""
+"""A trained model as a reranker's folder: graph, tokenizer, manifest."""
 
 from __future__ import annotations
 

@@ -10,6 +10,7 @@ import pytest
 from tokenizers import Tokenizer, models, pre_tokenizers, processors
 
 from cross_encoder_train import corpora, lists
+from cross_encoder_train.card import card
 from cross_encoder_train.comparing import Ranked, table
 from cross_encoder_train.pools import Pool
 from cross_encoder_train.teacher import Read, Teacher
@@ -48,12 +49,13 @@ def test_a_heading_stands_for_its_section_unless_several_have_it(tmp_path: Path)
     page = next(name for name in (f"p{n}.md" for n in range(50)) if split_of(name) == "train")
     other = next(name for name in (f"p{n}.md" for n in range(50)) if split_of(name) == "report")
     body = "这一节说明怎样备份集群的数据，以及备份文件存放的位置。" * 3
-    sections = f"# 备份集群\n\n{body}甲\n\n## `另请参阅`\n\n{body}乙\n\n## 另请参阅\n\n{body}丙\n\n## 短小的一节\n\n短。\n"
+    sections = f"# 备份集群\n\n{body}甲\n\n## `另请参阅`\n\n{body}乙\n\n## 另请参阅\n\n{body}丙\n\n## 短小的一节\n\n短。\n\n## 又一次备份\n\n{body}甲\n"
     (root / page).write_text(sections, encoding="utf-8")
     (root / other).write_text(f"# 恢复集群\n\n{body}丁\n", encoding="utf-8")
     (root / "bare.md").write_text("没有标题。", encoding="utf-8")
     found = corpora.tidb_headings(tmp_path)
-    assert [q.text for q in found.questions] == ["备份集群"]
+    assert [q.text for q in found.questions] == ["备份集群", "又一次备份"]
+    assert len({q.case_id for q in found.questions}) == 2
     [gold] = found.questions[0].gold
     assert {d.document_id: d.text for d in found.documents}[gold.document_id] == f"{body}甲"
 
@@ -169,3 +171,14 @@ def test_the_table_tells_what_the_model_adds_to_the_rules() -> None:
     worse = Ranked((False, True), rules=(1.0, 0.9), model=(0.0, 5.0), rules_ms=1, model_ms=80)
     told = table({"a": [worse]}, {"b": [worse] * 4})
     assert "| b | 4 | .500 | .500 | 1.000 | 1.000 | +0.500 [+0.500, +0.500] | 1, 80 |" in told
+
+
+def test_the_card_tells_data_licences_log_and_figures() -> None:
+    log = [
+        {"step": step, "seconds": 6 * step, "loss": 1.0, "goldFirst": 0.5, "teacherGoldFirst": 0.75}
+        for step in range(10, 310, 10)
+    ]
+    told = card("mine", dict.fromkeys(corpora.LEARNT, 7), log, "no figures")
+    assert "| drcd | 7 | CC BY-SA 3.0 |" in told and "| arthas-en-zh | 7 | Apache-2.0 |" in told
+    assert "| 300 | 30 | 1.000 | 0.500 | 0.750 |" in told
+    assert "no figures" in told and "$" not in told
