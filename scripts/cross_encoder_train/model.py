@@ -19,6 +19,9 @@ from embedder_build.weights import read_weights
 from tokenizers import Tokenizer, processors
 
 LAYERS = 4
+# Word vectors and lower layers stay as they are: what is asked of a model is mostly words that no pair here holds, and
+# without their gradients one core learns from half as many lists again.
+FROZEN = 2
 ASCII_PIECES = (
     32_000  # with 13,000 Han ones: 18 MB of eight-bit word vectors; the embedder's 60,000 would take 30
 )
@@ -69,8 +72,8 @@ def from_embedder(layers: Sequence[int] = range(LAYERS)) -> tuple[CrossEncoder, 
     bert = load_model(weights, kept).b
     bert.encoder.layer = torch.nn.ModuleList(bert.encoder.layer[number] for number in layers)
     bert.config.num_hidden_layers = len(layers)
-    # The word vectors stay as they are: what is asked of a shipped model is mostly words that no pair here holds.
-    bert.embeddings.word_embeddings.weight.requires_grad_(False)
+    for part in (bert.embeddings, *bert.encoder.layer[:FROZEN]):
+        part.requires_grad_(False)
     return CrossEncoder(bert), with_types(make_tokenizer(weights, kept))
 
 

@@ -16,7 +16,7 @@ from cross_encoder_train.model import CrossEncoder, batch, save
 
 NEGATIVES = 5  # of a list at a time; over the epochs others are drawn
 LISTS = 2  # a step's; their gradients are added up, since lists of one question are of like length
-RATE, HEAD_RATE = 6e-5, 1e-3
+RATE, HEAD_RATE = 1e-4, 1e-3
 WARM = 0.05  # of the time
 GOLD = 0.5  # the loss's share of gold; the rest is the teacher's
 SEED = 7
