@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import time
 from pathlib import Path
 
@@ -34,6 +35,7 @@ def run(data: Path, home: Path, out: Path, questions: int, minutes: float) -> No
     steps = train(model, lists, home, minutes * 60)
     print(f"{steps} steps; this run {(time.monotonic() - began) / 60:.0f} minutes", flush=True)
     export(model, tokenizer, out)
+    shutil.copyfile(EMBEDDER / "LICENSE", out / "LICENSE.e5")  # of the weights it began with
     write_golden(CrossEncoderReranker(out, threads=1), out)
     write_card(home, out)
     print(f"done: {out}; now attest rerankers check {out}, and --compare for its figures")
