@@ -74,7 +74,7 @@ def _arthas(data: Path, name: str, *, asked: str, shown: str) -> DataSet:
         other = root / asked / file.name
         if not other.is_file():
             continue
-        here, there = _sections(text), _sections(other.read_text(encoding="utf-8-sig"))
+        here, there = sections(text), sections(other.read_text(encoding="utf-8-sig"))
         if [level for level, *_ in here] != [level for level, *_ in there] or not there:
             continue
         page = there[0][1]
@@ -87,12 +87,12 @@ def _arthas(data: Path, name: str, *, asked: str, shown: str) -> DataSet:
     return DataSet(name, 1, tuple(documents), tuple(questions))
 
 
-def _sections(text: str) -> list[tuple[int, str, int, int]]:
+def sections(text: str) -> list[tuple[int, str, int, int]]:
     """(level, heading, start, end) of each body up to the next heading of any level; fenced code holds none."""
     plain = _FENCE.sub(lambda found: " " * len(found[0]), text)
     found = list(_HEADING.finditer(plain))
-    ends = [f.start() for f in found[1:]] + [len(text)]
-    return [(len(f[1]), f[2], f.end(), end) for f, end in zip(found, ends, strict=True)]
+    ends = [*(f.start() for f in found[1:]), len(text)]
+    return [(len(f[1]), f[2], f.end(), end) for f, end in zip(found, ends, strict=False)]
 
 
 def manpages_zh(data: Path) -> DataSet:

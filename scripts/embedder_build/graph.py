@@ -40,7 +40,7 @@ _LAYER = {
     "oln": "output.LayerNorm",
 }
 # The MatMul that leads out of a feed-forward block. Its inputs have outliers that eight bits cannot hold.
-_SECOND_FEED_FORWARD = re.compile(r"/layer\.\d+/output/dense/MatMul")
+SECOND_FEED_FORWARD = re.compile(r"/layer\.\d+/output/dense/MatMul")
 
 
 class Embedder(torch.nn.Module):  # type: ignore[misc]
@@ -129,7 +129,7 @@ def fuse(source: Path, target: Path, weights: Weights) -> None:
 
 def quantise(source: Path, target: Path, layers: int) -> None:
     names = [node.name for node in onnx.load(str(source)).graph.node if node.op_type == "MatMul"]
-    spared = [name for name in names if _SECOND_FEED_FORWARD.search(name)]
+    spared = [name for name in names if SECOND_FEED_FORWARD.search(name)]
     if len(spared) != layers:
         raise Unexpected(f"found {len(spared)} second feed-forward products, expected {layers}")
     logging.disable(logging.WARNING)  # it recommends a pre-processing that is the fusion above

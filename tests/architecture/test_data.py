@@ -23,7 +23,12 @@ TRACKED = subprocess.run(
     ["git", "ls-files", "-z"], cwd=REPOSITORY, capture_output=True, text=True, check=True
 ).stdout.split("\0")[:-1]
 # Other people's texts, and the words a model knows.
-NOT_OURS = ("service/samples/*/*", "service/embedders/*/tokenizer.json", "*.onnx")
+NOT_OURS = (
+    "service/samples/*/*",
+    "service/embedders/*/tokenizer.json",
+    "rerank_models/*/tokenizer.json",
+    "*.onnx",
+)
 
 
 def ours() -> list[str]:

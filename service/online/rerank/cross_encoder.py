@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from service.online.rerank.contract import RerankCandidate, RerankRequest, RerankScore
-from service.onnx.cross_encoder import OnnxCrossEncoder, Passage
+from service.onnx.cross_encoder import OnnxCrossEncoder
+from service.onnx.pairs import Passage
 
 
 class CrossEncoderReranker:
@@ -20,7 +21,7 @@ class CrossEncoderReranker:
         return self._model.identity
 
     def rerank(self, request: RerankRequest, deadline: float) -> Sequence[RerankScore]:
-        passages = [Passage(_head(candidate), candidate.text) for candidate in request.candidates]
+        passages = [Passage(head_of(candidate), candidate.text) for candidate in request.candidates]
         scores = self._model.score(request.question, passages, deadline, request.terms)
         return [
             RerankScore(candidate.chunk_id, score.score, {"logit": score.score}, score.truncated)
@@ -29,7 +30,7 @@ class CrossEncoderReranker:
         ]
 
 
-def _head(candidate: RerankCandidate) -> str:
+def head_of(candidate: RerankCandidate) -> str:
     """Title and headings, each once, and what stands above a table's rows."""
     path = " > ".join(filter(None, dict.fromkeys((candidate.title, *candidate.heading_path))))
     return "\n".join(filter(None, (path, candidate.prefix)))

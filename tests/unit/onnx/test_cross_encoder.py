@@ -21,7 +21,8 @@ from service.online.rerank.contract import RerankCandidate, Reranker, RerankRequ
 from service.online.rerank.cross_encoder import CrossEncoderReranker
 from service.online.rerank.registry import load_reranker
 from service.online.rerank.stage import apply
-from service.onnx.cross_encoder import OnnxCrossEncoder, PairScore, Passage
+from service.onnx.cross_encoder import OnnxCrossEncoder, PairScore
+from service.onnx.pairs import Passage
 
 WORDS = ["[PAD]", "[CLS]", "[SEP]", "[UNK]", *(f"w{n}" for n in range(4, 50))]
 MAX_TOKENS = 24
