@@ -106,9 +106,8 @@ def source_command(reference: str, as_json: bool, **who: object) -> None:
     if as_json:
         echo_json(source_json(view))
         return
-    click.echo(
-        f"{view.title} — {view.document_id}@{view.document_version[:12]} [{view.span.start}:{view.span.end}]"
-    )
+    named = f"{view.title} — {view.document_id}" if view.title else view.document_id
+    click.echo(f"{named}@{view.document_version[:12]} [{view.span.start}:{view.span.end}]")
     click.echo(f"{view.status}, sha256 {view.text_sha256[:16]}…\n" if view.text else view.status)
     if view.note:
         click.echo(f"{view.note}\n")
@@ -132,7 +131,8 @@ def render(answer: GroundedAnswer) -> str:
             path = " > ".join(filter(None, dict.fromkeys((source.title, *citation.heading_path))))
             path += f", page {citation.page}" if citation.page else ""
             lines.append(
-                f"  [{citation.source_id}] {path} — {citation.document_id}@{citation.document_version[:12]} "
+                f"  [{citation.source_id}] {f'{path} — ' if path else ''}"
+                f"{citation.document_id}@{citation.document_version[:12]} "
                 f"[{citation.span.start}:{citation.span.end}] verified sha256 {citation.quote_sha256[:12]}…"
             )
             lines.append(f"       “{_one_line(citation.quote)}”")

@@ -47,7 +47,7 @@ def chunks_command(corpus: str, document_id: str, corpus_version: str, as_json: 
     if as_json:
         echo_json({"generation": generation.name, "chunks": [_json(view) for view in views]})
         return
-    click.echo(f"{generation.name}: {document_id}, {len(views)} chunks")
+    click.echo(f"{generation.name}: {document_id}, {len(views)} {'chunk' if len(views) == 1 else 'chunks'}")
     for view in views:
         chunk = view.chunk
         place = " > ".join(chunk.heading_path) + (f", page {chunk.page}" if chunk.page else "")

@@ -183,7 +183,7 @@ class Offline:
         """The integrity checks of a generation, every chunk of it, against archive and registry as they are now."""
         manifest = self._lifecycle.manifest(generation_name)
         registry = {entry.document_id: entry for entry in self.engine.registry.scan(manifest.corpus)}
-        return self._integrity(manifest, registry, progress)
+        return self._integrity(without_withdrawn(manifest, registry), registry, progress)
 
     def gate(
         self, corpus: str, generation_name: str | None, progress: Progress = quiet

@@ -88,7 +88,7 @@ def test_jsonl_in_a_folder_is_told_to_be_named_by_itself(shell: Shell) -> None:
     shell.write({"a.md": "a", "faq.jsonl": json.dumps({"documentId": "q", "text": "Goods can be returned."})})
     said = shell.run().stdout
     assert "1 file of another kind was passed over: .jsonl 1" in said
-    assert "named by itself: attest ingest FOLDER/corpus.jsonl --corpus docs" in said
+    assert "must be named by itself: attest ingest FOLDER/corpus.jsonl --corpus docs" in said
     assert shell.json(source=shell.folder / "faq.jsonl")["added"] == ["q"]
 
 
@@ -172,7 +172,8 @@ def test_some_options_are_for_folders(shell: Shell, options: list[str]) -> None:
 
 
 BAD: dict[str, tuple[str | bytes, str]] = {
-    "empty.md": ("", "no text"),
+    "empty.md": ("", "it is empty"),
+    "empty.docx": ("", "it is empty"),
     "blank.txt": (" \n\f\n", "no text"),
     "binary.txt": (bytes(range(256)) * 8, "binary"),
     "picture.md": (b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 8, "binary"),
@@ -181,7 +182,7 @@ BAD: dict[str, tuple[str | bytes, str]] = {
     "front.md": ("---\naccess: {allow: [", "front matter"),
     "rule.md": ("---\naccess: {allow: [eng]}\n---\nx", "not a subject"),
     "long.md": (f"---\nid: {'x' * 5000}\n---\nx", "longer"),
-    "\x1b[2J\n.txt": ("", "no text"),
+    "\x1b[2J\n.txt": ("", "it is empty"),
 }
 
 
@@ -198,9 +199,9 @@ def test_bad_files_are_listed_with_their_reason_and_the_rest_goes_on(shell: Shel
         assert reason in refused[name]
     result = shell.run()
     assert result.exit_code == 2
-    assert "0 added, 0 updated, 2 unchanged, 11 refused" in result.stdout
+    assert "0 added, 0 updated, 2 unchanged, 12 refused" in result.stdout
     assert "\x1b" not in result.output, "a name must not command the terminal"
-    assert "refused \\x1b[2J\\n.txt: it holds no text" in result.stderr
+    assert "refused \\x1b[2J\\n.txt: it is empty" in result.stderr
 
 
 @pytest.mark.slow

@@ -317,6 +317,7 @@ def test_a_deletion_takes_the_chunks_everywhere_and_no_rollback_brings_them_back
     desk.offline.rollback(CORPUS)
     assert desk.found("warranty", HR) == set()
     assert desk.found("eight") == {"notes.txt"}
+    assert [result.name for result in desk.offline.check(first.generation) if not result.passed] == []
     third = desk.build()
     assert "warranty.md" not in third.documents
 

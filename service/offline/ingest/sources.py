@@ -143,6 +143,8 @@ def _file(path: Path, name: str, rules: FolderRules, url: str = "") -> SourceIte
         facts = path.stat()
         if not stat.S_ISREG(facts.st_mode):
             return SourceFault(name, "it is no ordinary file")  # reading a pipe would wait for ever
+        if not facts.st_size:
+            return SourceFault(name, "it is empty")
         if facts.st_size > LARGEST:
             return SourceFault(name, f"{facts.st_size} bytes; at most {LARGEST} are read")
         raw = path.read_bytes()

@@ -39,7 +39,7 @@ def told_of(tree: Path) -> Reading:
 
 def test_a_tree_is_told_in_full(tree: Path) -> None:
     told = told_of(tree)
-    assert (told.read, told.refused) == (4, [("f.txt", "it holds no text")])
+    assert (told.read, told.refused) == (4, [("f.txt", "it is empty")])
     assert told.links == {"linksResolved": 2, "linksStale": 1, "linksBroken": 1, "linksOutside": 1}
     assert set(told.overhead) == {"text/html", "text/markdown", "application/pdf"}
     assert (told.covered_share, told.lost, told.broken_spans) == (1.0, 0, [])

@@ -154,6 +154,12 @@ def test_front_matter_is_metadata_and_not_text() -> None:
     check_blocks(document.canonical_text, document.blocks)
 
 
+@pytest.mark.parametrize(("text", "warned"), [("---\ntitle: A\n---\n", 1), ("<!-- a -->\n", 1), ("# A\n", 0)])
+def test_a_page_of_which_nothing_is_searched_is_told_of(text: str, warned: int) -> None:
+    item = SourceItem("a.md", text.encode(), "text/markdown", "a.md")
+    assert ["nothing of it is searched" in warning for warning in parse(item).warnings] == [True] * warned
+
+
 def test_a_rule_later_in_the_text_is_no_front_matter() -> None:
     document = parsed("a\n\n---\naccess: 1\n---\n\nb\n")
     assert document.front_matter == {}

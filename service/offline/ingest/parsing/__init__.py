@@ -137,6 +137,8 @@ def parse(item: SourceItem) -> ParsedDocument:
     if not read.canonical_text.strip():
         raise SourceUnreadable("it holds no text")
     own = read.front_matter
+    searched = any(block.kind != "metadata" for block in read.blocks)
+    bare = () if searched else ("nothing of it is searched: it has front matter or comments only",)
     return ParsedDocument(
         document_id=_id(item, own),
         version=document_version(item.raw, reader.form),
@@ -149,7 +151,7 @@ def parse(item: SourceItem) -> ParsedDocument:
         front_matter=own,
         encoding=read.encoding,
         confidence=read.confidence,
-        warnings=read.warnings,
+        warnings=(*read.warnings, *bare),
     )
 
 
