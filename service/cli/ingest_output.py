@@ -61,7 +61,9 @@ def print_report(corpus: str, report: IngestReport, seconds: float) -> None:
         what = _number(passed_over.total(), "file of another kind was", "files of other kinds were")
         _say(f"{what} passed over: {kinds}{more_kinds}")
     if not passed_over.keys().isdisjoint(JSONL):
-        _say(f"a JSONL of documents must be named by itself: attest ingest FOLDER/corpus.jsonl --corpus {corpus}")
+        _say(
+            f"a JSONL of documents must be named by itself: attest ingest FOLDER/corpus.jsonl --corpus {corpus}"
+        )
     if report.survey.hidden:
         what = _number(report.survey.hidden, "hidden file or folder was", "hidden files and folders were")
         _say(f"{what} passed over")
