@@ -17,7 +17,7 @@ from service.cli.shared import (
     services,
 )
 from service.domain.documents import Link
-from service.online.chunks import ChunkView, document_chunks
+from service.offline.chunks import ChunkView, document_chunks
 from service.settings import load_settings
 from service.web.auth import holds
 

@@ -13,8 +13,8 @@ from service.access.policy import scope_of
 from service.bootstrap import Services
 from service.cli import cli
 from service.domain.generations import Generation
+from service.offline.chunks import document_chunks
 from service.offline.generations.checks import run_checks
-from service.online.chunks import document_chunks
 from service.profiles.corpus import CorpusProfile
 from tests.integration.world import who
 
