@@ -14,6 +14,7 @@ from service.domain.documents import ArchivedDocument, IndexedChunk, RegistryCha
 from service.domain.generations import Generation, Manifest
 from service.domain.jobs import Job, Lease, Slot
 from service.domain.retrieval import FoundChunk, Leg, LegResult, PassageVectors, QuestionVectors, Vector
+from service.domain.reviews import Review
 from service.domain.rights import Access, RightsInUse, Scope
 
 
@@ -262,6 +263,20 @@ class Traces(Protocol):
         ...
 
 
+class Reviews(Protocol):
+    """Claims that could not be decided, kept as long as traces; compare-and-set and read in real time."""
+
+    def get(self, review_id: str) -> Review | None: ...
+
+    def write(self, review: Review) -> Review:
+        """Create (token None) or replace (token as read). Raises Conflict. A new one drops those that are too old."""
+        ...
+
+    def scan(self, corpus: str) -> Iterator[Review]:
+        """Oldest first; drops those that are too old before it reads."""
+        ...
+
+
 class Cache(Protocol):
     """Bytes by key. A cache that is down answers None and drops writes; it never raises."""
 
@@ -341,6 +356,7 @@ class Engine:
     builds: Builds
     jobs: Jobs
     traces: Traces
+    reviews: Reviews
     ready: ReadyCheck
     facts: Facts
     erase: Callable[

@@ -115,8 +115,8 @@ def _telling(part: str, quotes: Sequence[str], faults: Sequence[Fault]) -> Fault
     wrong; else one with its numbers and names leaves it open; else no quote speaks of it."""
     words = _words(part)
     both = tuple(zip(faults, quotes, strict=True))
-    wrong = (f for f, quote in both if f not in _UNDECIDED and words and _held(words, quote) == 1)
-    return next(wrong, None) or next((f for f in faults if f in _UNDECIDED), faults[0])
+    wrong = [fault for fault, quote in both if fault not in _UNDECIDED and words and _held(words, quote) == 1]
+    return next(iter(wrong), next((fault for fault in faults if fault in _UNDECIDED), faults[0]))
 
 
 def _used_twice(claim: str, quotes: Sequence[str]) -> bool:

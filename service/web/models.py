@@ -22,9 +22,14 @@ _QUESTION_PATTERN = rf"^[^{_FORBIDDEN_SET}]*[^{_FORBIDDEN_SET}\s][^{_FORBIDDEN_S
 _CORPUS_PATTERN = r"^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$"
 
 
-def _question(text: str) -> str:
+def plain(text: str) -> str:
     if _FORBIDDEN.search(text):
         raise ValueError("must not contain control characters")
+    return text
+
+
+def _question(text: str) -> str:
+    plain(text)
     if not text.strip():
         raise ValueError("must not be empty")
     return text.strip()
