@@ -26,8 +26,8 @@ from service.evaluation.runs import accepted
 from service.evaluation.watching import Place, Watched
 from service.online.answering.extractive import AnswerRequest, Proposal
 from service.online.entry import Online
-from service.online.reviewing import NoReviews
 from service.online.rerank.contract import RerankCandidate, Reranker, RerankRequest, RerankScore
+from service.online.reviewing import NoReviews
 from service.profiles.ranking import RankingProfile
 
 # answerable: the corpus answers it; removed: it would, but its gold documents are taken out of what is found;

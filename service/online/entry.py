@@ -359,4 +359,4 @@ class Online:
         except AttestError:
             # An answer is not withheld because its record could not be kept; the metric tells the operator.
             self.on_event("trace", "lost", 1)
-        self.reviews.keep(self.story.engine.reviews, request)
+        self.reviews.keep(self.story.engine.reviews, request.trace)

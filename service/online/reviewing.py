@@ -16,8 +16,8 @@ from service.domain.ports import Engine, Reviews
 from service.domain.reviews import Mark, Review, ReviewState
 from service.domain.rights import Principal
 from service.errors import AttestError, Conflict, NotFound
-from service.online.ranking import Request
 from service.online.rights import allowed_documents
+from service.online.tracing import Recorder
 
 LONGEST_LIST = 200  # reviews listed at once, the oldest first: what is behind them follows as they are marked
 _MOST_WAITING = 100  # requests whose claims wait to be kept
@@ -32,14 +32,14 @@ class ReviewKeeper:
         self._room = threading.BoundedSemaphore(_MOST_WAITING)
         self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="reviews")
 
-    def keep(self, reviews: Reviews, request: Request) -> None:
+    def keep(self, reviews: Reviews, trace: Recorder) -> None:
         """What the request left undecided; a claim of the same words and sources is in the queue once."""
-        if not request.trace.undecided:
+        if not trace.undecided:
             return
         if not self._room.acquire(blocking=False):
             self._on_event("review", "lost", 1)
             return
-        self._executor.submit(self._write, reviews, list(_reviews(request)))
+        self._executor.submit(self._write, reviews, list(_reviews(trace)))
 
     def _write(self, reviews: Reviews, found: Sequence[Review]) -> None:
         try:
@@ -54,10 +54,10 @@ class ReviewKeeper:
             self._room.release()
 
 
-def _reviews(request: Request) -> Iterator[Review]:
-    header = request.trace.header
+def _reviews(trace: Recorder) -> Iterator[Review]:
+    header = trace.header
     at = _now()
-    for undecided in dict.fromkeys(request.trace.undecided):
+    for undecided in dict.fromkeys(trace.undecided):
         key = json.dumps([header["tenant"], header["generation"], asdict(undecided)], sort_keys=True)
         yield Review(
             review_id=hashlib.sha256(key.encode()).hexdigest()[:32],
@@ -66,7 +66,7 @@ def _reviews(request: Request) -> Iterator[Review]:
             corpus=header["corpus"],
             corpus_version=header["corpusVersion"],
             generation=header["generation"],
-            trace_id=request.trace.trace_id,
+            trace_id=trace.trace_id,
             undecided=undecided,
         )
 
