@@ -359,4 +359,5 @@ class Online:
         except AttestError:
             # An answer is not withheld because its record could not be kept; the metric tells the operator.
             self.on_event("trace", "lost", 1)
-        self.reviews.keep(self.story.engine.reviews, request.trace)
+        trace = request.trace
+        self.reviews.keep(self.story.engine.reviews, trace.trace_id, trace.header, trace.undecided)

@@ -6,18 +6,16 @@ from __future__ import annotations
 import hashlib
 import json
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, replace
 from datetime import UTC, datetime
 
-from service.access.policy import scope_of
+from service.access.policy import scope_of, visible
 from service.domain.ports import Engine, Reviews
-from service.domain.reviews import Mark, Review, ReviewState
+from service.domain.reviews import Mark, Review, ReviewState, Undecided
 from service.domain.rights import Principal
 from service.errors import AttestError, Conflict, NotFound
-from service.online.rights import allowed_documents
-from service.online.tracing import Recorder
 
 LONGEST_LIST = 200  # reviews listed at once, the oldest first: what is behind them follows as they are marked
 _MOST_WAITING = 100  # requests whose claims wait to be kept
@@ -32,14 +30,17 @@ class ReviewKeeper:
         self._room = threading.BoundedSemaphore(_MOST_WAITING)
         self._executor = ThreadPoolExecutor(max_workers=1, thread_name_prefix="reviews")
 
-    def keep(self, reviews: Reviews, trace: Recorder) -> None:
-        """What the request left undecided; a claim of the same words and sources is in the queue once."""
-        if not trace.undecided:
+    def keep(
+        self, reviews: Reviews, trace_id: str, header: Mapping[str, str], undecided: Sequence[Undecided]
+    ) -> None:
+        """What a request left undecided, under the header of its trace; a claim of the same words and sources is in
+        the queue once."""
+        if not undecided:
             return
         if not self._room.acquire(blocking=False):
             self._on_event("review", "lost", 1)
             return
-        self._executor.submit(self._write, reviews, list(_reviews(trace)))
+        self._executor.submit(self._write, reviews, [_review(trace_id, header, one) for one in undecided])
 
     def _write(self, reviews: Reviews, found: Sequence[Review]) -> None:
         try:
@@ -54,21 +55,18 @@ class ReviewKeeper:
             self._room.release()
 
 
-def _reviews(trace: Recorder) -> Iterator[Review]:
-    header = trace.header
-    at = _now()
-    for undecided in dict.fromkeys(trace.undecided):
-        key = json.dumps([header["tenant"], header["generation"], asdict(undecided)], sort_keys=True)
-        yield Review(
-            review_id=hashlib.sha256(key.encode()).hexdigest()[:32],
-            at=at,
-            tenant=header["tenant"],
-            corpus=header["corpus"],
-            corpus_version=header["corpusVersion"],
-            generation=header["generation"],
-            trace_id=trace.trace_id,
-            undecided=undecided,
-        )
+def _review(trace_id: str, header: Mapping[str, str], undecided: Undecided) -> Review:
+    key = json.dumps([header["tenant"], header["generation"], asdict(undecided)], sort_keys=True)
+    return Review(
+        review_id=hashlib.sha256(key.encode()).hexdigest()[:32],
+        at=_now(),
+        tenant=header["tenant"],
+        corpus=header["corpus"],
+        corpus_version=header["corpusVersion"],
+        generation=header["generation"],
+        trace_id=trace_id,
+        undecided=undecided,
+    )
 
 
 def list_reviews(
@@ -116,8 +114,9 @@ def _readable(engine: Engine, principal: Principal, corpus: str, asked: Sequence
     own = [review for review in asked if review.tenant == principal.tenant]
     documents = sorted({name for review in own for name in _documents(review)})
     entries = engine.registry.get_many(corpus, documents) if documents else {}
-    allowed = allowed_documents(entries, documents, scope_of(principal))
-    return [review for review in own if _documents(review) <= allowed]
+    scope = scope_of(principal)
+    seen = {name for name, e in entries.items() if not e.deleted and visible(e.access, scope)}
+    return [review for review in own if _documents(review) <= seen]
 
 
 def _documents(review: Review) -> set[str]:
