@@ -264,17 +264,12 @@ class Traces(Protocol):
 
 
 class Reviews(Protocol):
-    """Claims that could not be decided, kept as long as traces; compare-and-set and read in real time."""
+    """Claims that could not be decided. Written by compare-and-set, as jobs; read in real time, the oldest first. Kept
+    as long as traces: what is older goes at the next new one and the next scan."""
 
     def get(self, review_id: str) -> Review | None: ...
-
-    def write(self, review: Review) -> Review:
-        """Create (token None) or replace (token as read). Raises Conflict. A new one drops those that are too old."""
-        ...
-
-    def scan(self, corpus: str) -> Iterator[Review]:
-        """Oldest first; drops those that are too old before it reads."""
-        ...
+    def write(self, review: Review) -> Review: ...
+    def scan(self, corpus: str) -> Iterator[Review]: ...
 
 
 class Cache(Protocol):
@@ -359,9 +354,8 @@ class Engine:
     reviews: Reviews
     ready: ReadyCheck
     facts: Facts
-    erase: Callable[
-        [], None
-    ]  # removes everything under this prefix; for experiments and tests on a prefix of their own
+    # Removes everything under this prefix; for experiments and tests on a prefix of their own.
+    erase: Callable[[], None]
 
 
 class ReadyCheck(Protocol):

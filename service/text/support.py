@@ -116,7 +116,9 @@ def _telling(part: str, quotes: Sequence[str], faults: Sequence[Fault]) -> Fault
     words = _words(part)
     both = tuple(zip(faults, quotes, strict=True))
     wrong = [fault for fault, quote in both if fault not in _UNDECIDED and words and _held(words, quote) == 1]
-    return next(iter(wrong), next((fault for fault in faults if fault in _UNDECIDED), faults[0]))
+    if wrong:
+        return wrong[0]
+    return next((fault for fault in ("order", "words") if fault in faults), faults[0])
 
 
 def _used_twice(claim: str, quotes: Sequence[str]) -> bool:
