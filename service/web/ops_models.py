@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from service.domain.jobs import Kind
 from service.domain.reviews import Mark, ReviewState
-from service.web.models import CorpusName, Out, Strict, no_underscore, plain
+from service.web.models import CorpusName, NoteText, Out, Strict, no_underscore
 
 GenerationName = Annotated[str, Field(pattern=r"^[a-z0-9-]{1,160}$")]
 # Which kinds of work take which fields; a field that would do nothing is refused.
@@ -85,9 +85,7 @@ class MarkBody(Strict):
     """What a person found: whether the sources that the claim names say it."""
 
     verdict: Mark
-    note: Annotated[str, Field(max_length=1000), AfterValidator(plain)] = Field(
-        "", description="Why, if need be."
-    )
+    note: NoteText = Field("", description="Why, if need be.")
 
 
 class GatesOut(Out):
