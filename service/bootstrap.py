@@ -33,6 +33,7 @@ from service.online.readiness import Readiness
 from service.online.rerank.contract import Reranker
 from service.online.rerank.cross_encoder import CrossEncoderReranker
 from service.online.rerank.registry import load_reranker
+from service.online.reviewing import ReviewKeeper
 from service.online.story import Story
 from service.onnx.embedder import OnnxEmbedder
 from service.onnx.session import token_counter
@@ -247,6 +248,7 @@ def online_path(
         on_event=on_event,
         dialogue=Dialogue(open_conversations(settings, on_event), settings.conversation_ttl_s),
         readiness=Readiness(engine, cache, embedder.identity),
+        reviews=ReviewKeeper(on_event),
     )
 
 

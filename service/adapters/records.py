@@ -24,6 +24,7 @@ from service.domain.documents import (
 )
 from service.domain.generations import Manifest, Processors
 from service.domain.jobs import Job, Lease
+from service.domain.reviews import CitedSpan, Review, Undecided
 
 
 def to_text(value: Any) -> str:
@@ -166,7 +167,19 @@ def lease_from_text(text: str, token: str) -> Lease:
     return Lease(**json.loads(text), token=token)
 
 
-def _without_token(value: Manifest | Job | Lease) -> str:
+def review_to_text(review: Review) -> str:
+    return _without_token(review)
+
+
+def review_from_text(text: str, token: str) -> Review:
+    record = json.loads(text)
+    said = record["undecided"]
+    citations = [CitedSpan(**{**cited, "span": Span(**cited["span"])}) for cited in said["citations"]]
+    undecided = Undecided(said["claim"], said["reason"], tuple(citations), tuple(said["documents"]))
+    return Review(**{**record, "undecided": undecided}, token=token)
+
+
+def _without_token(value: Manifest | Job | Lease | Review) -> str:
     record = dataclasses.asdict(value)
     del record["token"]
     return to_text(record)

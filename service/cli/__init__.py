@@ -27,6 +27,7 @@ _COMMANDS = {
     "repair": "switching",
     "generations": "generations",
     "jobs": "jobs",
+    "review": "review",
     "access": "access",
     "ask": "ask",
     "search": "ask",

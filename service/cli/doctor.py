@@ -35,6 +35,9 @@ def doctor_command(as_json: bool) -> None:
         findings["embedder"] = f"ok: {opened.embedder.identity}, {opened.embedder.dimension} dimensions"
         for corpus in opened.engine.registry.corpora():
             findings[f"corpus {corpus}"] = _corpus(opened.engine, corpus, opened.embedder.identity)
+            waiting = sum(review.state == "open" for review in opened.engine.reviews.scan(corpus))
+            if waiting:
+                findings[f"corpus {corpus}, reviews"] = f"ok: {waiting} claims to look at; attest review list"
             findings |= {
                 f"corpus {corpus}, {what}": finding
                 for what, finding in _left_behind(opened.engine, corpus, opened.offline.mapping_version)

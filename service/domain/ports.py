@@ -14,6 +14,7 @@ from service.domain.documents import ArchivedDocument, IndexedChunk, RegistryCha
 from service.domain.generations import Generation, Manifest
 from service.domain.jobs import Job, Lease, Slot
 from service.domain.retrieval import FoundChunk, Leg, LegResult, PassageVectors, QuestionVectors, Vector
+from service.domain.reviews import Review
 from service.domain.rights import Access, RightsInUse, Scope
 
 
@@ -262,6 +263,15 @@ class Traces(Protocol):
         ...
 
 
+class Reviews(Protocol):
+    """Claims that could not be decided. Written by compare-and-set, as jobs; read in real time, the oldest first. Kept
+    as long as traces: what is older goes at the next new one and the next scan."""
+
+    def get(self, review_id: str) -> Review | None: ...
+    def write(self, review: Review) -> Review: ...
+    def scan(self, corpus: str) -> Iterator[Review]: ...
+
+
 class Cache(Protocol):
     """Bytes by key. A cache that is down answers None and drops writes; it never raises."""
 
@@ -341,11 +351,11 @@ class Engine:
     builds: Builds
     jobs: Jobs
     traces: Traces
+    reviews: Reviews
     ready: ReadyCheck
     facts: Facts
-    erase: Callable[
-        [], None
-    ]  # removes everything under this prefix; for experiments and tests on a prefix of their own
+    # Removes everything under this prefix; for experiments and tests on a prefix of their own.
+    erase: Callable[[], None]
 
 
 class ReadyCheck(Protocol):

@@ -24,6 +24,7 @@ from service.evaluation.cases import Case, case_set
 from service.evaluation.runs import CaseResult, run
 from service.offline.generations.gates import FIRST, GateResult
 from service.online.entry import Online
+from service.online.reviewing import NoReviews
 from service.profiles.gates import GateSettings, gates_of
 from service.text.spans import slice_matches
 
@@ -94,7 +95,7 @@ class OnlineTrial:
 
     def _on(self, manifest: Manifest, progress: Callable[[str, int, int], None]) -> Asking:
         generation = Generation.parse(manifest.generation)
-        engine = replace(self.online.story.engine, traces=LastTrace())
+        engine = replace(self.online.story.engine, traces=LastTrace(), reviews=NoReviews())
         online = replace(self.online, story=replace(self.online.story, engine=engine), pinned=generation)
         return Asking(online, progress)
 

@@ -21,6 +21,7 @@ from service.evaluation.gates import LastTrace
 from service.evaluation.measures import mean
 from service.evaluation.statistics import interval
 from service.online.entry import Online
+from service.online.reviewing import NoReviews
 from service.profiles.ranking import RankingProfile
 from service.text.anchors import find_anchors, is_hard
 from service.text.language import language
@@ -156,7 +157,7 @@ def _ask(online: Online, corpus: str, case: Case, query: str, profile: RankingPr
         roles=["reader"],
     )
     traces = LastTrace()
-    engine = replace(online.story.engine, traces=traces)
+    engine = replace(online.story.engine, traces=traces, reviews=NoReviews())
     path = replace(
         online, story=replace(online.story, engine=engine), cache=NoCache(), load_profile=lambda _: profile
     )

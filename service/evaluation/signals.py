@@ -27,6 +27,7 @@ from service.evaluation.watching import Place, Watched
 from service.online.answering.extractive import AnswerRequest, Proposal
 from service.online.entry import Online
 from service.online.rerank.contract import RerankCandidate, Reranker, RerankRequest, RerankScore
+from service.online.reviewing import NoReviews
 from service.profiles.ranking import RankingProfile
 
 # answerable: the corpus answers it; removed: it would, but its gold documents are taken out of what is found;
@@ -136,7 +137,7 @@ def observe(
     """Asks every question with these weights, in this profile, and keeps what the stages knew."""
     names = feature_names(online, profile)
     weighed = Weighed(_unit(online, profile, names), weights)
-    engine = replace(online.story.engine, traces=LastTrace())
+    engine = replace(online.story.engine, traces=LastTrace(), reviews=NoReviews())
     told = []
     for number, one in enumerate(asked, 1):
         hidden = one.case.gold_documents() if one.kind == "removed" else frozenset()

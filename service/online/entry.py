@@ -30,6 +30,7 @@ from service.online.deadline import Deadline
 from service.online.question import analyse, forbidden
 from service.online.ranking import Request, snapshot
 from service.online.readiness import Readiness
+from service.online.reviewing import ReviewKeeper
 from service.online.story import Story
 from service.online.tracing import Recorder, cited
 from service.profiles.ranking import RankingProfile
@@ -59,6 +60,7 @@ class Online:
     on_event: Event
     dialogue: Dialogue
     readiness: Readiness
+    reviews: ReviewKeeper
     pinned: Generation | None = None
 
     def answer(self, question: Question, principal: Principal) -> GroundedAnswer:
@@ -357,3 +359,5 @@ class Online:
         except AttestError:
             # An answer is not withheld because its record could not be kept; the metric tells the operator.
             self.on_event("trace", "lost", 1)
+        trace = request.trace
+        self.reviews.keep(self.story.engine.reviews, trace.trace_id, trace.header, trace.undecided)

@@ -242,6 +242,7 @@ class Story(Ranking):
             stage.detail = {"model": writer.generator.identity}
             proposal, stage.detail = writer.write(asked, terms)
             stage.went_out = len(proposal.claims)
+        request.trace.undecided += proposal.undecided
         return proposal
 
     def _writer_of(self, profile: RankingProfile) -> Writer | None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from service.domain.answers import GroundedAnswer, StageRecord
+from service.domain.reviews import Undecided
 
 
 @dataclass(slots=True)
@@ -32,6 +33,8 @@ class Recorder:
     cacheable: bool = True
     header: dict[str, Any] = field(default_factory=dict)
     documents: set[str] = field(default_factory=set)
+    # Beside the trace, not in it: these have text.
+    undecided: list[Undecided] = field(default_factory=list)
 
     @contextmanager
     def stage(self, name: str, came_in: int = 0) -> Iterator[OpenStage]:

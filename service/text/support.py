@@ -34,7 +34,11 @@ from service.text.support_tables import (
     TURNS,
 )
 
-Fault = Literal["quantity", "identifier", "words", "turned", "condition"]
+Fault = Literal["quantity", "identifier", "nothing", "words", "order", "turned", "condition"]
+Verdict = Literal["supported", "unsupported", "undecided"]
+
+# Words that the quotes do not have may be synonyms, and another order another voice: neither shows a claim to be wrong.
+_UNDECIDED: frozenset[Fault] = frozenset(("words", "order"))
 
 # A clause of the quote counts as repeated by the claim from this share of its words on, a condition as kept.
 _REPEATED, _KEPT = 0.6, 0.8
@@ -63,21 +67,34 @@ class _Clause:
     is_condition: bool
 
 
+def verdict_of(fault: Fault | None) -> Verdict:
+    """What a fault says of its claim: shown, shown to be otherwise, or not to be told from the words."""
+    if fault is None:
+        return "supported"
+    return "undecided" if fault in _UNDECIDED else "unsupported"
+
+
 def fault_of(claim: str, quotes: Sequence[str]) -> Fault | None:
-    """What of the claim the quotes do not show; None when they show all of it."""
+    """What of the claim the quotes do not show; None when they show all of it. What they show to be wrong comes before
+    what cannot be told."""
     said = _CITATION.sub("", claim).strip()
     if any(_plain(said) == _plain(quote) for quote in quotes):
         return None
     if unsupported_quantities(claim, quotes) or _used_twice(said, quotes):
         return "quantity"
     if not _words(said) and not find_quantities(said):
-        return "words"  # It says nothing that could be shown: "It is the one."
+        return "nothing"  # "It is the one."
     shown: dict[int, list[str]] = {}
+    faults: list[Fault] = []
     for start, end in clauses(said):
-        faults = [_clause_fault(said[start:end], quote) for quote in quotes]
-        if None not in faults:
-            return faults[0]
-        shown.setdefault(faults.index(None), []).append(said[start:end])
+        part = said[start:end]
+        found = [_clause_fault(part, quote) for quote in quotes]
+        if None in found:
+            shown.setdefault(found.index(None), []).append(part)
+        else:
+            faults.append(_telling(part, quotes, [fault for fault in found if fault]))
+    if faults:
+        return next((fault for fault in faults if fault not in _UNDECIDED), faults[0])
     return next(filter(None, (_turned("，".join(own), quotes[at]) for at, own in shown.items())), None)
 
 
@@ -88,7 +105,20 @@ def _clause_fault(part: str, quote: str) -> Fault | None:
     held = {anchor.canonical for anchor in find_anchors(quote)}
     if any(is_hard(anchor) and anchor.canonical not in held for anchor in find_anchors(part)):
         return "identifier"
-    return None if _held(_words(part), quote) == 1 and _in_order(part, quote) else "words"
+    if _held(_words(part), quote) < 1:
+        return "words"
+    return None if _in_order(part, quote) else "order"
+
+
+def _telling(part: str, quotes: Sequence[str], faults: Sequence[Fault]) -> Fault:
+    """Of one clause's faults, quote by quote: a quote with all of its words and another number or name shows it to be
+    wrong; else one with its numbers and names leaves it open; else no quote speaks of it."""
+    words = _words(part)
+    both = tuple(zip(faults, quotes, strict=True))
+    wrong = [fault for fault, quote in both if fault not in _UNDECIDED and words and _held(words, quote) == 1]
+    if wrong:
+        return wrong[0]
+    return next((fault for fault in ("order", "words") if fault in faults), faults[0])
 
 
 def _used_twice(claim: str, quotes: Sequence[str]) -> bool:

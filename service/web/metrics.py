@@ -30,7 +30,7 @@ class Metrics:
         )
         self._events = Counter(
             "attest_events_total",
-            "Cache hits and misses, cache and limiter errors, degraded parts, lost traces.",
+            "Cache hits and misses, cache and limiter errors, degraded parts, lost traces and reviews.",
             ["kind", "name"],
             registry=self.registry,
         )

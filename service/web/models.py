@@ -22,9 +22,14 @@ _QUESTION_PATTERN = rf"^[^{_FORBIDDEN_SET}]*[^{_FORBIDDEN_SET}\s][^{_FORBIDDEN_S
 _CORPUS_PATTERN = r"^[a-z0-9](?:[a-z0-9-]{0,38}[a-z0-9])?$"
 
 
-def _question(text: str) -> str:
+def _plain(text: str) -> str:
     if _FORBIDDEN.search(text):
         raise ValueError("must not contain control characters")
+    return text
+
+
+def _question(text: str) -> str:
+    _plain(text)
     if not text.strip():
         raise ValueError("must not be empty")
     return text.strip()
@@ -43,6 +48,11 @@ QuestionText = Annotated[
     str,
     Field(min_length=1, max_length=QUESTION_MAX, json_schema_extra={"pattern": _QUESTION_PATTERN}),
     AfterValidator(_question),
+]
+NoteText = Annotated[
+    str,
+    Field(max_length=1000, json_schema_extra={"pattern": rf"^[^{_FORBIDDEN_SET}]*$"}),
+    AfterValidator(_plain),
 ]
 CorpusName = Annotated[str, Field(json_schema_extra={"pattern": _CORPUS_PATTERN}), AfterValidator(_corpus)]
 

@@ -1,11 +1,13 @@
-"""The operators' routes: generations of a corpus, and the work on them as jobs.
+"""The operators' routes: generations of a corpus, the work on them as jobs, and claims that could not be decided.
 
-An operator looks after every corpus, of whatever tenant, and is told ids of documents, never a word of one.
+An operator looks after every corpus, of whatever tenant, and is told ids of documents, never a word of one; claims only
+those of documents that they may see themselves.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from itertools import islice
 from typing import Any
 
 from flask import Response, g, jsonify
@@ -18,6 +20,7 @@ from service.errors import InvalidInput, NotFound
 from service.offline.generations.gates import Force
 from service.offline.overview import Row, one, overview
 from service.offline.work import as_seen, jobs_of, request_cancel
+from service.online.reviewing import LONGEST_LIST, list_reviews, mark_review
 from service.profiles.corpus import rollback_window_h
 from service.settings import Settings
 from service.web import launch, models
@@ -26,7 +29,7 @@ from service.web.auth import TokenChecker, require
 from service.web.door import ERRORS, SECURITY, guard, needs
 from service.web.limits import Limits
 from service.web.metrics import Metrics
-from service.web.present_ops import documents_json, generation_json, job_json, manifest_json
+from service.web.present_ops import documents_json, generation_json, job_json, manifest_json, review_json
 
 ROLE = "operator"
 
@@ -36,7 +39,7 @@ def blueprint(
 ) -> APIBlueprint:
     """The `/v1/ops` routes. The engine is asked for with the first request, not before."""
     ops = APIBlueprint("ops", __name__, url_prefix="/v1/ops", abp_security=SECURITY, abp_responses=ERRORS)
-    guard(ops, tokens, limits, metrics, with_parameters={"documents"}, without_body={"cancel"})
+    guard(ops, tokens, limits, metrics, with_parameters={"documents", "reviews"}, without_body={"cancel"})
     about: dict[str, Any] = {"tags": [Tag(name="operations")], "description": needs(ROLE)}
 
     @ops.before_request
@@ -102,6 +105,24 @@ def blueprint(
     @ops.post("/jobs/<job_id>/cancel", summary="Ask a job to stop", responses={200: shapes.JobOut}, **about)
     def cancel(path: shapes.JobPath) -> Response:
         return jsonify(job_json(_seen(request_cancel(engine().jobs, path.job_id))))
+
+    @ops.get(
+        "/reviews", summary="Claims that could not be decided", responses={200: shapes.ReviewsOut}, **about
+    )
+    def reviews(query: shapes.ReviewsQuery) -> Response:
+        found = list_reviews(engine(), g.principal, query.corpus, query.state)
+        return jsonify(reviews=[review_json(review) for review in islice(found, LONGEST_LIST)])
+
+    @ops.post(
+        "/reviews/<review_id>/mark",
+        summary="Mark such a claim",
+        responses={200: shapes.ReviewOut, 409: models.ErrorOut},
+        **about,
+    )
+    def mark(path: shapes.ReviewPath, body: shapes.MarkBody) -> Response:
+        who = f"user:{g.principal.subject}"
+        marked = mark_review(engine(), g.principal, path.review_id, body.verdict, body.note, who)
+        return jsonify(review_json(marked))
 
     def _known(corpus: str) -> None:
         if engine().registry.corpus_profile(corpus) is None:

@@ -7,7 +7,8 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from service.domain.jobs import Kind
-from service.web.models import CorpusName, Out, Strict, no_underscore
+from service.domain.reviews import Mark, ReviewState
+from service.web.models import CorpusName, NoteText, Out, Strict, no_underscore
 
 GenerationName = Annotated[str, Field(pattern=r"^[a-z0-9-]{1,160}$")]
 # Which kinds of work take which fields; a field that would do nothing is refused.
@@ -67,6 +68,24 @@ class JobBody(Strict):
             if getattr(self, name) is not None and self.kind not in kinds:
                 raise ValueError(f"{name} is of {' and '.join(kinds)} only")
         return self
+
+
+class ReviewPath(BaseModel):
+    review_id: Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
+
+
+class ReviewsQuery(BaseModel):
+    model_config = ConfigDict(extra="forbid")
+
+    corpus: CorpusName | None = None
+    state: ReviewState | None = None
+
+
+class MarkBody(Strict):
+    """What a person found: whether the sources that the claim names say it."""
+
+    verdict: Mark
+    note: NoteText = Field("", description="Why, if need be.")
 
 
 class GatesOut(Out):
@@ -135,6 +154,33 @@ class JobOut(Out):
     result: dict[str, Any]
     reason: str
     log: list[str]
+
+
+class CitedSpanOut(Out):
+    document_id: str
+    document_version: str
+    start_offset: int
+    end_offset: int
+
+
+class ReviewOut(Out):
+    review_id: str
+    at: str
+    corpus: str
+    corpus_version: str
+    generation: str
+    trace_id: str
+    claim: str
+    reason: Literal["words", "order"]
+    citations: list[CitedSpanOut]
+    state: ReviewState
+    marked_by: str
+    marked_at: str
+    note: str
+
+
+class ReviewsOut(Out):
+    reviews: list[ReviewOut]
 
 
 class JobsOut(Out):

@@ -6,6 +6,7 @@ from dataclasses import asdict
 from typing import Any
 
 from service.domain.jobs import Job
+from service.domain.reviews import Review
 from service.offline.overview import Row
 
 
@@ -88,4 +89,31 @@ def job_json(job: Job) -> dict[str, Any]:
         "result": job.result,
         "reason": job.reason,
         "log": list(job.log),
+    }
+
+
+def review_json(review: Review) -> dict[str, Any]:
+    """A review for those who may read it; the text of its sources is at `/v1/sources`."""
+    return {
+        "reviewId": review.review_id,
+        "at": review.at,
+        "corpus": review.corpus,
+        "corpusVersion": review.corpus_version,
+        "generation": review.generation,
+        "traceId": review.trace_id,
+        "claim": review.undecided.claim,
+        "reason": review.undecided.reason,
+        "citations": [
+            {
+                "documentId": cited.document_id,
+                "documentVersion": cited.document_version,
+                "startOffset": cited.span.start,
+                "endOffset": cited.span.end,
+            }
+            for cited in review.undecided.citations
+        ],
+        "state": review.state,
+        "markedBy": review.marked_by,
+        "markedAt": review.marked_at,
+        "note": review.note,
     }

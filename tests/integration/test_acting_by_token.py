@@ -58,12 +58,16 @@ def arguments_of(name: str, command: click.Command, folder: Path) -> list[str]:
     given = name.split()
     for parameter in command.params:
         if isinstance(parameter, click.Argument) and (parameter.required or parameter.nargs == -1):
-            given.append(
-                some_path(parameter.type, folder) if isinstance(parameter.type, click.Path) else "handbook"
-            )
+            given.append(some_argument(parameter.type, folder))
         elif parameter.required:
             given += [parameter.opts[0], str(folder) if isinstance(parameter.type, click.Path) else "x"]
     return given
+
+
+def some_argument(kind: click.ParamType, folder: Path) -> str:
+    if isinstance(kind, click.Choice):
+        return str(kind.choices[0])
+    return some_path(kind, folder) if isinstance(kind, click.Path) else "handbook"
 
 
 def some_path(kind: click.Path, folder: Path) -> str:

@@ -14,6 +14,7 @@ from service.adapters.elastic.generations import ElasticGenerations
 from service.adapters.elastic.jobs import ElasticJobs
 from service.adapters.elastic.registry import ElasticRegistry
 from service.adapters.elastic.retrieval import ElasticRetrieval
+from service.adapters.elastic.reviews import ElasticReviews
 from service.adapters.elastic.system import SystemIndices
 from service.adapters.elastic.traces import ElasticTraces
 from service.domain.ports import Engine
@@ -39,6 +40,7 @@ def assemble(client: Elasticsearch, prefix: str) -> Engine:
         builds=ElasticBuilds(system),
         jobs=ElasticJobs(system),
         traces=ElasticTraces(system),
+        reviews=ElasticReviews(system),
         ready=lambda: {NAME: _state(client)},
         facts=lambda: facts(system),
         erase=lambda: erase(system),

@@ -12,7 +12,16 @@ from typing import Any
 from service.domain.ports import IndexSettings
 from service.errors import Misconfigured
 
-CURRENT = {"archive": 1, "registry": 2, "audit": 1, "chunks": 3, "builds": 1, "jobs": 1, "traces": 2}
+CURRENT = {
+    "archive": 1,
+    "registry": 2,
+    "audit": 1,
+    "chunks": 3,
+    "builds": 1,
+    "jobs": 1,
+    "reviews": 1,
+    "traces": 2,
+}
 
 _SERVICE = Path(__file__).parents[2]
 # In a checkout the files lie at the root; an installed package carries them as data.

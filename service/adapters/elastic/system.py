@@ -12,7 +12,7 @@ from service.adapters.elastic.client import error_type, translated
 from service.adapters.elastic.mappings import CURRENT, system_body
 from service.errors import Misconfigured
 
-SYSTEM = ("archive", "registry", "audit", "builds", "jobs")
+SYSTEM = ("archive", "registry", "audit", "builds", "jobs", "reviews")
 
 
 def key_id(*key: str) -> str:

@@ -15,6 +15,7 @@ from service.adapters.embedded.generations import EmbeddedGenerations
 from service.adapters.embedded.jobs import EmbeddedJobs
 from service.adapters.embedded.registry import EmbeddedRegistry
 from service.adapters.embedded.retrieval import EmbeddedRetrieval
+from service.adapters.embedded.reviews import EmbeddedReviews
 from service.adapters.embedded.traces import EmbeddedTraces
 from service.domain.ports import Engine
 from service.errors import AttestError
@@ -36,6 +37,7 @@ def assemble(root: Path, prefix: str) -> Engine:
         builds=EmbeddedBuilds(folders.stores),
         jobs=EmbeddedJobs(folders.stores),
         traces=EmbeddedTraces(folders.stores),
+        reviews=EmbeddedReviews(folders.stores),
         ready=lambda: {NAME: _state(folders)},
         facts=lambda: {"data folder": _disk(folders.root)},
         erase=lambda: _erase(folders),

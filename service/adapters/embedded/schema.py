@@ -36,6 +36,13 @@ STORES = (
             corpus TEXT NOT NULL, slot TEXT NOT NULL, record TEXT NOT NULL, mark INTEGER NOT NULL,
             PRIMARY KEY (corpus, slot)) WITHOUT ROWID""",
     ),
+    (
+        """CREATE TABLE review (
+            review_id TEXT PRIMARY KEY, corpus TEXT NOT NULL, at TEXT NOT NULL,
+            record TEXT NOT NULL, mark INTEGER NOT NULL)""",
+        "CREATE INDEX review_corpus ON review (corpus, at)",
+        "CREATE INDEX review_at ON review (at)",
+    ),
 )
 
 # `place` is a chunk's row in the vectors file and its number in the BM25 index, in the order of chunk ids;

@@ -13,6 +13,7 @@ import numpy as np
 from service.domain.answers import Citation, Claim, ClaimFault, Evidence, Mode
 from service.domain.documents import Span
 from service.domain.retrieval import Vector
+from service.domain.reviews import Undecided
 from service.online.answering.units import Unit, table_head, windows_of
 from service.profiles.ranking import Answering
 from service.text.analysis import analyse, content_terms, coverage, term_weight
@@ -50,13 +51,14 @@ class AnswerRequest:
 @dataclass(frozen=True, slots=True)
 class Proposal:
     """An answer not yet verified. `units` are the quoted pieces with their scores, best first. `fault` is why a model's
-    text is not taken; there are no claims then."""
+    text is not taken; there are no claims then. `undecided` are claims of the model that are no part of the answer."""
 
     answer: str
     claims: tuple[Claim, ...]
     units: tuple[tuple[Unit, float], ...] = ()
     mode: Mode = "extractive"
     fault: ClaimFault | None = None
+    undecided: tuple[Undecided, ...] = ()
 
 
 def propose(request: AnswerRequest) -> Proposal:

@@ -10,12 +10,13 @@ from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 
 from service.domain.answers import ClaimFault, Evidence
+from service.domain.reviews import CitedSpan, Undecided
 from service.online.answering.splitting import Written
 from service.online.answering.units import Unit, windows_of
 from service.profiles.rules import bypass_match
 from service.text.clauses import clauses
 from service.text.folding import fold
-from service.text.support import fault_of
+from service.text.support import fault_of, verdict_of
 
 _LONGEST = 1500  # characters of a claim; nothing that may be quoted is longer
 
@@ -38,21 +39,42 @@ class Proven:
     windows: tuple[Unit, ...]
 
 
-def proven(written: Written, evidence: Sequence[Evidence], sent: Collection[int]) -> Proven | ClaimFault:
+@dataclass(frozen=True, slots=True)
+class Unproven:
+    """Why a claim is not taken, and the claim itself where that could not be decided."""
+
+    fault: ClaimFault
+    undecided: Undecided | None = None
+
+
+def proven(written: Written, evidence: Sequence[Evidence], sent: Collection[int]) -> Proven | Unproven:
     """`sent` are the numbers of the sources that the model was given; it can mean no others."""
     if not written.numbers:
-        return ClaimFault.CLAIM_WITHOUT_SOURCE
+        return Unproven(ClaimFault.CLAIM_WITHOUT_SOURCE)
     named = [number for number in written.numbers if number in sent]
     if not named:
-        return ClaimFault.UNKNOWN_SOURCE
+        return Unproven(ClaimFault.UNKNOWN_SOURCE)
     if len(written.text) > _LONGEST:
-        return ClaimFault.UNSUPPORTED_CLAIM
+        return Unproven(ClaimFault.UNSUPPORTED_CLAIM)
     windows = [window for number in named for window in _quotable(number - 1, evidence[number - 1])]
     chosen = _whole(written.text, windows) or _by_clauses(written.text, windows)
     if chosen:
         return Proven(written.text, chosen)
     numbers = all(fault_of(written.text, [window.text]) == "quantity" for window in windows)
-    return ClaimFault.UNSUPPORTED_NUMBER if windows and numbers else ClaimFault.UNSUPPORTED_CLAIM
+    fault = ClaimFault.UNSUPPORTED_NUMBER if windows and numbers else ClaimFault.UNSUPPORTED_CLAIM
+    reason = fault_of(written.text, [window.text for window in windows]) if windows else None
+    if reason is None or verdict_of(reason) != "undecided":
+        return Unproven(fault)
+    cited = [evidence[number - 1] for number in named]
+    return Unproven(
+        fault,
+        Undecided(
+            written.text,
+            reason,
+            tuple(CitedSpan(item.document_id, item.document_version, item.span) for item in cited),
+            tuple(sorted({evidence[number - 1].document_id for number in sent})),
+        ),
+    )
 
 
 def _quotable(place: int, evidence: Evidence) -> Iterator[Unit]:

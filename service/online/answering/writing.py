@@ -3,18 +3,20 @@
     evidence that fits → prompt → reply → claims → the spans that prove them → what the profile does about the rest
 
 At most one further reply is asked for: of a model that was not understood or, if the profile says so, not proven. No
-word of an earlier reply is in that request, and none of any reply in a trace or a log.
+word of an earlier reply is in that request, and none of any reply in a trace or a log. Claims that could not be decided
+go beside the proposal, for people to look at.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, Literal
 
 from service.domain.answers import Claim, ClaimFault, Evidence
 from service.domain.ports import Generator
+from service.domain.reviews import Undecided
 from service.errors import GenerationFailed
 from service.online.answering.extractive import AnswerRequest, Proposal, value_of
 from service.online.answering.prompt import (
@@ -25,7 +27,7 @@ from service.online.answering.prompt import (
     source_line,
     words,
 )
-from service.online.answering.proving import Proven, proven
+from service.online.answering.proving import Proven, Unproven, proven
 from service.online.answering.quoting import citation_of
 from service.online.answering.replies import read_reply
 
@@ -69,7 +71,8 @@ class Writer:
         """The proposal, and counts and names for the trace. Raises GenerationFailed."""
         sent = self._fitting(request.evidence, terms.evidence_tokens)
         form, amend, replies, faults = self.form, "", 0, list[ClaimFault]()
-        checked: list[Proven | ClaimFault] | None = None
+        undecided: dict[Undecided, None] = {}
+        checked: list[Proven | Unproven] | None = None
         while replies < _MOST_REPLIES:
             form, reply = self._reply(request.question, sent, form, amend, terms)
             replies += 1
@@ -77,7 +80,9 @@ class Writer:
             if checked is None:
                 form, amend = "tagged", amend_unreadable()
                 continue
-            faults = [claim for claim in checked if isinstance(claim, ClaimFault)]
+            unproven = [claim for claim in checked if isinstance(claim, Unproven)]
+            faults = [claim.fault for claim in unproven]
+            undecided |= {claim.undecided: None for claim in unproven if claim.undecided}
             if not faults or terms.unproven != "regenerate":
                 break
             amend = amend_refused(_told(checked))
@@ -91,8 +96,10 @@ class Writer:
             "replies": replies,
             "claims": len(checked),
             "faults": faults,
+            "undecided": len(undecided),
         }
-        return _proposal(request, checked, strip=terms.unproven == "strip"), detail
+        proposal = _proposal(request, checked, strip=terms.unproven == "strip")
+        return replace(proposal, undecided=tuple(undecided)), detail
 
     def _fitting(self, evidence: Sequence[Evidence], room: int) -> list[Evidence]:
         """What fits as it is sent, with titles, headings and escapes. The first piece always does."""
@@ -123,7 +130,7 @@ class Writer:
 
 def _checked(
     reply: str, evidence: Sequence[Evidence], sent: Sequence[Evidence]
-) -> list[Proven | ClaimFault] | None:
+) -> list[Proven | Unproven] | None:
     """Each claim proven, or why it is not; None for a reply that cannot be read, or is longer than answers are."""
     written = read_reply(reply)
     claims = None if written is None else list(islice(written, _MOST_CLAIMS + 1))
@@ -132,16 +139,16 @@ def _checked(
     return [proven(claim, evidence, range(1, len(sent) + 1)) for claim in claims]
 
 
-def _told(checked: Sequence[Proven | ClaimFault]) -> list[str]:
+def _told(checked: Sequence[Proven | Unproven]) -> list[str]:
     return [
-        f"sentence {place} {_TOLD[claim]}"
+        f"sentence {place} {_TOLD[claim.fault]}"
         for place, claim in enumerate(checked, 1)
-        if isinstance(claim, ClaimFault)
+        if isinstance(claim, Unproven)
     ]
 
 
-def _proposal(request: AnswerRequest, checked: Sequence[Proven | ClaimFault], *, strip: bool) -> Proposal:
-    fault = next((claim for claim in checked if isinstance(claim, ClaimFault)), None)
+def _proposal(request: AnswerRequest, checked: Sequence[Proven | Unproven], *, strip: bool) -> Proposal:
+    fault = next((claim.fault for claim in checked if isinstance(claim, Unproven)), None)
     held = {claim.text: claim for claim in checked if isinstance(claim, Proven)}
     if fault is not None and not (strip and held):
         return Proposal("", (), mode="generated", fault=fault)

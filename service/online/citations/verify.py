@@ -18,7 +18,9 @@ _OF_THE_SOURCE = ("document_id", "document_version", "chunk_id", "heading_path",
 _WHY: dict[Fault, str] = {
     "quantity": "a quantity is in no cited span",
     "identifier": "an identifier is in no cited span",
+    "nothing": "it says nothing that a span could show",
     "words": "a word is in no cited span that has the rest of its clause",
+    "order": "the cited span has the words in another order",
     "turned": "a negation, limit or reservation of the cited span is left out",
     "condition": "the condition that the cited span makes is left out",
 }

@@ -13,7 +13,7 @@ from flask.testing import FlaskClient
 
 from service import errors
 from service.web.models import AnswerBody, AnswerOut, ChatBody, ChatOut, SearchBody, SearchOut, SourceTextOut
-from service.web.ops_models import JobBody, JobOut, ManifestOut
+from service.web.ops_models import JobBody, JobOut, ManifestOut, MarkBody, ReviewOut
 from service.web.present import _CHAT_REASON
 
 REPOSITORY = Path(__file__).resolve().parents[3]
@@ -35,7 +35,7 @@ def test_the_committed_document_is_the_served_one(client: FlaskClient) -> None:
 
 def test_every_operation_needs_a_token_and_declares_its_failures() -> None:
     operations = [operation for path in COMMITTED["paths"].values() for operation in path.values()]
-    assert len(operations) == 12
+    assert len(operations) == 14
     for operation in operations:
         assert operation["security"] == [{"bearer": []}]
         assert {"400", "401", "403", "404", "429", "503"} <= operation["responses"].keys()
@@ -47,7 +47,7 @@ def test_api_md_names_every_route(client: FlaskClient) -> None:
     ours = {
         rule.split("<")[0] for rule in rules if not rule.startswith(("/openapi", "/static")) and rule != "/"
     }
-    assert len(ours) == 10
+    assert len(ours) == 12
     assert [rule for rule in ours if f" {rule}" not in API_MD] == []
 
 
@@ -64,6 +64,8 @@ def test_api_md_names_every_route(client: FlaskClient) -> None:
         JobBody,
         JobOut,
         ManifestOut,
+        MarkBody,
+        ReviewOut,
     ],
 )
 def test_api_md_names_every_field(model: Any) -> None:

@@ -47,9 +47,10 @@ def test_a_route_asks_for_that_role_alone(
 ) -> None:
     role = role_of(operation)
     url = path.replace("{version}", "0" * 64).replace("{document_id}", "x").replace("{corpus}", "nowhere")
-    url = re.sub(r"\{(?:trace_id|job_id|generation)\}", "0" * 32, url)
+    url = re.sub(r"\{(?:trace_id|job_id|review_id|generation)\}", "0" * 32, url)
     question = {"question" if path == "/api/chat" else "text": RETRY, "corpus": "lesson"}
-    body = ({"kind": "build"} if path.endswith("/jobs") else question) if method == "post" else None
+    special = {"jobs": {"kind": "build"}, "mark": {"verdict": "supported"}}
+    body = special.get(path.rpartition("/")[2], question) if method == "post" else None
 
     def call(roles: list[str]) -> Any:
         return client.open(url, method=method.upper(), json=body, headers=bearer(settings, roles=roles))

@@ -260,3 +260,41 @@ def test_a_server_that_refuses_a_schema_is_asked_for_tags_within_the_same_reply(
 def test_a_claim_said_twice_is_one() -> None:
     proposal, _, _ = write(by_schema(*[("The warranty period is 12 months.", "S2")] * 3))
     assert proposal.answer == "The warranty period is 12 months. [S2]"
+
+
+@pytest.mark.parametrize(
+    ("claim", "sources", "reason"),
+    [
+        ("The guarantee lasts 12 months.", "S2", "words"),
+        ("The guarantee lasts 12 months.", "S1 S2", "words"),
+        ("The warranty is excluded from batteries.", "S2", "order"),
+        ("质保期为 12 个月。", "S2", "words"),
+        # Proven; wrong; not of this request: nothing for people to look at.
+        ("The warranty period is 12 months.", "S2", None),
+        ("The warranty period is 24 months.", "S2", None),
+        ("The guarantee lasts 24 months.", "S2", None),
+        ("Batteries are not excluded from the warranty.", "S2", None),
+        ("任务失败后最多自动重试三次。", "S1", None),
+        ("The guarantee lasts 12 months.", "", None),
+        ("The guarantee lasts 12 months.", "S9", None),
+        ("It is the one.", "S2", None),
+    ],
+)
+@pytest.mark.parametrize("unproven", ["refuse", "strip", "regenerate"])
+def test_what_cannot_be_decided_goes_beside_the_proposal_and_never_into_it(
+    claim: str, sources: str, reason: str | None, unproven: str
+) -> None:
+    good = ("Batteries are excluded from the warranty.", "S2")
+    proposal, detail, _ = write(by_schema((claim, sources), good), by_schema(good), unproven=unproven)
+    holds(proposal)
+    assert [one.reason for one in proposal.undecided] == ([reason] if reason else [])
+    assert detail["undecided"] == len(proposal.undecided)
+    for one in proposal.undecided:
+        assert one.claim == claim and claim not in proposal.answer
+        assert proposal.fault is (ClaimFault.UNSUPPORTED_CLAIM if unproven == "refuse" else None)
+        named = [ASKED.evidence[int(name[1:]) - 1] for name in sources.split()]
+        assert [(c.document_id, c.document_version, c.span) for c in one.citations] == [
+            (item.document_id, item.document_version, item.span) for item in named
+        ]
+        # Whoever reads it may see all that was sent, also what it does not name.
+        assert one.documents == tuple(sorted({item.document_id for item in ASKED.evidence}))

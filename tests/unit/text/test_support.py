@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from service.text.support import Fault, fault_of
+from service.text.support import Fault, Verdict, fault_of, verdict_of
 
 RETRY = "任务失败后最多自动重试三次，除非管理员关闭了重试。"
 UPGRADE = "If the cluster runs version 6.5 or later, users cannot change the port without a restart."
@@ -46,15 +46,15 @@ def test_what_the_quotes_say_is_supported(claim: str, quotes: list[str]) -> None
         (UPGRADE.replace("port", "name"), [UPGRADE], "words"),
         (UPGRADE.replace("6.5", "6.6"), [UPGRADE], "identifier"),
         # Each half is true of one source; together they are true of none.
-        ("密码至少 1200 万元", [BUDGET, "密码至少 8 位。"], "words"),
+        ("密码至少 1200 万元", [BUDGET, "密码至少 8 位。"], "quantity"),
         ("X-77 的电流为 24 A", ["X-77 的电流为 7 A。", "X-78 的电流为 24 A。"], "quantity"),
         # One 4 of the source cannot stand for two.
         ("写入时值为 4，读取时值为 4", ["写入时值为 4，读取时值为 3。"], "quantity"),
         # Who does what to whom.
-        ("Redis replaces Kafka.", ["Kafka replaces Redis."], "words"),
-        ("Redis 取代 Kafka", ["Kafka 取代 Redis。"], "words"),
-        ("经理批准主管的申请", ["主管批准经理的申请。"], "words"),
-        ("It is the one.", ["The warranty period is 12 months."], "words"),
+        ("Redis replaces Kafka.", ["Kafka replaces Redis."], "order"),
+        ("Redis 取代 Kafka", ["Kafka 取代 Redis。"], "order"),
+        ("经理批准主管的申请", ["主管批准经理的申请。"], "order"),
+        ("It is the one.", ["The warranty period is 12 months."], "nothing"),
         # Two negations where the source has one.
         ("A 不支持写入，B 不支持读取", ["A 支持写入，B 不支持读取。"], "turned"),
         ("范围不是 `[-1, 1]`", ["范围是 `[-1, 1]`。"], "turned"),
@@ -62,3 +62,36 @@ def test_what_the_quotes_say_is_supported(claim: str, quotes: list[str]) -> None
 )
 def test_what_they_do_not_say_is_refused(claim: str, quotes: list[str], fault: Fault) -> None:
     assert fault_of(claim, quotes) == fault
+
+
+WARRANTY = ["The warranty period is 12 months.", "Batteries are excluded from the warranty."]
+
+
+@pytest.mark.parametrize(
+    ("claim", "quotes", "verdict"),
+    [
+        (WARRANTY[0], WARRANTY, "supported"),
+        # A synonym, a paraphrase, another voice, a translation: not shown, and not shown to be wrong.
+        ("The guarantee lasts 12 months.", WARRANTY, "undecided"),
+        ("Batteries are not covered.", WARRANTY, "undecided"),
+        ("The warranty excludes batteries.", WARRANTY, "undecided"),
+        ("质保期为 12 个月。", WARRANTY, "undecided"),
+        ("失败的任务最多会再跑三次，除非管理员关闭了重试。", [RETRY], "undecided"),
+        # A number that no quote has, whatever the words; a number of another sentence.
+        ("The guarantee lasts 77 months.", WARRANTY, "unsupported"),
+        ("The warranty period is 77 months.", WARRANTY, "unsupported"),
+        ("The warranty period is 30 days.", [*WARRANTY, "Returns are taken within 30 days."], "unsupported"),
+        ("密码至少 1200 万元", [BUDGET, "密码至少 8 位。"], "unsupported"),
+        # Another name, the opposite, a condition left out, nothing said.
+        (UPGRADE.replace("6.5", "6.6"), [UPGRADE], "unsupported"),
+        ("Batteries are not excluded from the warranty.", WARRANTY, "unsupported"),
+        ("任务失败后最多自动重试三次。", [RETRY], "unsupported"),
+        ("It is the one.", WARRANTY, "unsupported"),
+        # One clause that is wrong decides over one that cannot be told.
+        ("The guarantee is worldwide, the warranty period is 77 months.", WARRANTY, "unsupported"),
+    ],
+)
+def test_what_is_shown_to_be_wrong_is_told_from_what_cannot_be_decided(
+    claim: str, quotes: list[str], verdict: Verdict
+) -> None:
+    assert verdict_of(fault_of(claim, quotes)) == verdict
