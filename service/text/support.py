@@ -98,6 +98,7 @@ def fault_of(claim: str, quotes: Sequence[str]) -> Fault | None:
     return next(filter(None, (_turned("，".join(own), quotes[at]) for at, own in shown.items())), None)
 
 
+@lru_cache(maxsize=2048)
 def _clause_fault(part: str, quote: str) -> Fault | None:
     """Why this one quote does not show all of one clause."""
     if unsupported_quantities(part, [quote]):
