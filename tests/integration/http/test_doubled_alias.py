@@ -62,7 +62,7 @@ def test_an_alias_on_two_generations(
     engine.generations.switch({alias: first.generation}, [])
 
     [fault] = faults(door, corpus, monkeypatch)
-    assert "stands on 2 generations" in fault and f"attest publish {corpus}" in fault
+    assert "stands on 2 generations" in fault and f"attest repair {corpus}" in fault
     for path in paths:  # Not even from the cache, which has the right reply to it.
         refused(door.post(who, path, corpus, ASKED, client=client, **asked), 503, "ALIAS_ON_SEVERAL")
 

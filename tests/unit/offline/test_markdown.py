@@ -6,7 +6,7 @@ import pytest
 
 from service.domain.sources import SourceItem
 from service.errors import SourceUnreadable
-from service.offline.ingest.parsing import parse
+from service.offline.ingest.parsing import READERS, document_version, parse
 from tests.unit.offline.material import check_blocks, only, parsed, shown
 
 
@@ -115,6 +115,10 @@ def test_code_and_tables_inside_a_list_keep_their_kind() -> None:
         ("> **警告：**\n> 小心", "警告"),
         ("> Tip:\n> try", "tip"),
         ("::: danger\nhot\n:::", "danger"),
+        ('!!! warning "Mind"\n    hot', "warning"),
+        ('!!! warning "Mind"\n\n    hot\n\n    and cold', "warning"),
+        ("??? Tip\n    try", "tip"),
+        ("???+ note\n\n    try\n      again", "note"),
     ],
 )
 def test_admonitions(source: str, name: str) -> None:
@@ -122,6 +126,11 @@ def test_admonitions(source: str, name: str) -> None:
     found = only(document, "admonition")
     assert found.span.of(document.canonical_text) == source
     assert found.language == name
+
+
+def test_what_is_not_indented_is_no_part_of_a_note() -> None:
+    document = parsed("!!! note\n    careful\n\n```sh\nrun\n```\n\n!!!\n")
+    assert [kind for kind, _ in shown(document)] == ["admonition", "code", "paragraph"]
 
 
 def test_a_quote_is_no_admonition() -> None:
@@ -231,9 +240,9 @@ def test_the_version_is_of_the_bytes_not_of_the_name() -> None:
     one = parse(SourceItem("a", b"x", "text/markdown", "a"))
     two = parse(SourceItem("b", b"x", "text/markdown", "b"))
     other = parse(SourceItem("a", b"x\r\n", "text/markdown", "a"))
-    assert one.version == two.version == one.raw_sha256
+    assert one.version == two.version == document_version(b"x", READERS["text/markdown"].form)
     assert other.version != one.version
-    assert len(one.version) == 64
+    assert one.version.startswith(one.raw_sha256)
 
 
 def test_an_unknown_format_is_refused() -> None:

@@ -93,7 +93,7 @@ def _read_plain(item: SourceItem) -> Read:
 
 
 READERS = {
-    "text/markdown": Reader("markdown", 1, _read_markdown, _front_of_markdown),
+    "text/markdown": Reader("markdown", 2, _read_markdown, _front_of_markdown),
     "text/html": Reader("html", 4, _read_html),
     "text/plain": Reader("plain", 1, _read_plain),
     "application/pdf": Reader("pdf", 2, _read_pdf),

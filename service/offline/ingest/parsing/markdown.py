@@ -34,6 +34,8 @@ _NOTE = re.compile(
     re.I,
 )
 _CONTAINER = re.compile(r":::\s*(\w+)")
+# Of MkDocs, also the kind that folds; what belongs to it is indented, and after an empty line looks like code.
+_INDENTED_NOTE = re.compile(r"(?:!!!|\?\?\?\+?)[ \t]+(\w+)")
 _FOOTNOTE = re.compile(r"\[\^[^\]\s]+\]:")
 _TAG_OR_COMMENT = re.compile(r"<!--.*?-->|<[^>]*>", re.S)
 _CAPTION = re.compile(r"[:：]\s*$")
@@ -127,8 +129,25 @@ class _Walk:
         self._path: list[tuple[int, str]] = []
 
     def children(self, elements: Any, depth: int) -> None:
-        for element in elements:
-            self._element(element, depth)
+        left = list(elements)
+        while left:
+            element = left.pop(0)
+            name = self._note_name(element)
+            if name is None:
+                self._element(element, depth)
+                continue
+            last = element
+            while left and isinstance(left[0], marko.block.CodeBlock | marko.block.BlankLine):
+                following = left.pop(0)
+                last = following if isinstance(following, marko.block.CodeBlock) else last
+            self._add("admonition", (element.source_span[0], last.source_span[1]), language=name)
+
+    def _note_name(self, element: Any) -> str | None:
+        if not isinstance(element, marko.block.Paragraph):
+            return None
+        start, end = element.source_span or (0, 0)
+        found = _INDENTED_NOTE.match(self.text[start:end].lstrip())
+        return found[1].lower() if found else None
 
     def _element(self, element: Any, depth: int) -> None:
         span = element.source_span
