@@ -245,10 +245,10 @@ def test_a_generation_that_goes_while_it_is_read_costs_only_time(desk: Desk) -> 
         def __getattr__(self, name: str) -> Any:
             return getattr(inner, name)
 
-        def scan(self, wanted: Generation, *, vectors: bool = False) -> Any:
+        def scan(self, wanted: Generation, **asked: bool) -> Any:
             if wanted.name == old:
                 inner.drop(wanted)
-            return inner.scan(wanted, vectors=vectors)
+            return inner.scan(wanted, **asked)
 
     engine = dataclasses.replace(desk.engine, generations=Pruned())
     other = dataclasses.replace(desk, offline=dataclasses.replace(desk.offline, engine=engine))

@@ -45,7 +45,7 @@ def plan(folder: Path) -> Path:
 
 def test_features_weighed_are_the_scores_of_a_search(world: World) -> None:
     """What is fitted is what is served: the order by these weights is the order a caller gets."""
-    profile = load_profile("default")
+    profile = load_profile("default").without_tokens  # This corpus keeps none.
     [one] = observe(
         world.online, CORPUS, profile, profile.rerank.weights, [Asked("a", "answerable", CASE)], quiet
     )

@@ -51,7 +51,7 @@ def test_a_profile_has_the_rest_from_its_base() -> None:
     default, generated = load_profile("default"), load_profile("generated")
     assert (default.answer.by, generated.answer.by) == ("quotes", "model")
     assert generated.identity == f"generated@{generated.version}+{default.identity}"
-    own = {"name", "version", "answer", "base"}
+    own = {"name", "version", "answer", "base", "changes"}
     assert generated.model_dump(exclude=own) == default.model_dump(exclude=own)
     text = (FOLDER / "generated.toml").read_text(encoding="utf-8")
     tuned = read_profile(text + "\n[rerank.weights]\ncosine = 3.0\n", where="test")
