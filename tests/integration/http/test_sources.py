@@ -77,7 +77,7 @@ def test_missing_and_forbidden_are_one_answer(
         f"{hidden}?start=0&end=99999999",
         f"{hidden.rsplit('/', 1)[0]}/{'0' * 64}",
         f"{document}/{'0' * 64}",
-        f"{document}/{version}.1",
+        f"{document}/{version.partition('.')[0]}.9",
         f"{document}/{hidden.rsplit('/', 1)[1]}",
         f"/v1/sources/no-such-document/{version}",
         f"/v1/sources/no-such-document/{version}?start=5&end=2",
