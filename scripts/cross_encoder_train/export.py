@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-import logging
 import shutil
 import tempfile
 import warnings
 from pathlib import Path
 
-import onnx
 import torch
-from embedder_build.graph import OPSET, SECOND_FEED_FORWARD
+from embedder_build.graph import OPSET, quantise
 from embedder_build.manifest import file_sha256
 from embedder_build.weights import Unexpected
-from onnxruntime.quantization import QuantType, quantize_dynamic
 from onnxruntime.transformers import optimizer
 from onnxruntime.transformers.fusion_options import FusionOptions
 from tokenizers import Tokenizer
@@ -33,7 +30,7 @@ def export(model: CrossEncoder, tokenizer: Tokenizer, out: Path) -> None:
         work = Path(name)
         _graph(model.eval(), tokenizer, work / "fp32.onnx")
         _fuse(model, work / "fp32.onnx", work / "fused.onnx")
-        _quantise(model, work / "fused.onnx", work / "model.onnx")
+        quantise(work / "fused.onnx", work / "model.onnx", model.bert.config.num_hidden_layers)
         tokenizer.save(str(work / "tokenizer.json"))
         size = (work / "model.onnx").stat().st_size
         if size > MOST_BYTES:
@@ -79,26 +76,6 @@ def _fuse(model: CrossEncoder, source: Path, target: Path) -> None:
     if found["Attention"] != config.num_hidden_layers:
         raise Unexpected(f"the optimizer did not recognise the model: {found}")
     fused.save_model_to_file(str(target))
-
-
-def _quantise(model: CrossEncoder, source: Path, target: Path) -> None:
-    """As the embedder is: a scale per channel, seven bits, and the products with outliers kept in fp32."""
-    names = [node.name for node in onnx.load(str(source)).graph.node if node.op_type == "MatMul"]
-    spared = [name for name in names if SECOND_FEED_FORWARD.search(name)]
-    if len(spared) != model.bert.config.num_hidden_layers:
-        raise Unexpected(f"found {len(spared)} second feed-forward products")
-    logging.disable(logging.WARNING)  # it recommends a pre-processing that is the fusion above
-    quantize_dynamic(
-        str(source),
-        str(target),
-        weight_type=QuantType.QInt8,
-        op_types_to_quantize=["MatMul", "Attention", "Gather"],
-        per_channel=True,
-        reduce_range=True,
-        nodes_to_exclude=spared,
-        extra_options={"DefaultTensorType": onnx.TensorProto.FLOAT},
-    )
-    logging.disable(logging.NOTSET)
 
 
 def _manifest(out: Path) -> str:
