@@ -18,7 +18,10 @@ from tests.integration.http.doors import Door, document
 from tests.integration.http.material import bearer, refused
 from tests.integration.world import quiet
 
-DOCUMENTS = [document("warranty", "The warranty period is 12 months."), document("pay", "Pay is on day 25.")]
+DOCUMENTS = [
+    document("ops-warranty", "The warranty period is 12 months."),
+    document("ops-pay", "Pay is on day 25."),
+]
 
 
 @pytest.fixture
@@ -87,7 +90,7 @@ def test_a_generation_is_built_gated_published_and_pruned_by_jobs(door: Door, op
         page = get(door, ops, f"/corpora/{corpus}/generations/{name}/documents?size=1&after={after}")
         pages.append([found["documentId"] for found in page["documents"]])
         after = page["next"]
-    assert pages == [["pay"], ["warranty"]]
+    assert pages == [["ops-pay"], ["ops-warranty"]]
 
     pruned = run(door, ops, corpus, kind="prune", keep=0, windowHours=0, dryRun=False)
     assert (pruned["state"], pruned["result"]) == ("done", {"pruned": [], "dryRun": False})
