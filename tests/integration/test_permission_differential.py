@@ -74,7 +74,8 @@ def worlds(services: Services, tmp_path: Path) -> Worlds:
 @pytest.mark.timeout(240)
 def test_what_is_hidden_makes_no_difference(worlds: Worlds) -> None:
     tally, told = worlds.run()
-    assert [what for what, holds in told.items() if not holds] == [], differential.to_json(tally)
+    told_in_full = json.dumps(differential.to_json(tally), ensure_ascii=False)
+    assert [what for what, holds in told.items() if not holds] == [], told_in_full
     assert tally.asked == QUESTIONS
     assert all(0 < hidden < 60 for hidden in tally.hidden.values())
     assert json.dumps(differential.to_json(tally))
