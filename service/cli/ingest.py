@@ -181,6 +181,13 @@ def _profile(corpus: str, sources: tuple[Path, ...]) -> CorpusProfile:
     for source in sources:
         found = read_corpus_profile(source if source.is_dir() else source.parent)
         if found is not None:
+            if (
+                found.name != corpus
+            ):  # Another corpus's tenant and default rights would be taken over in silence.
+                raise InvalidInput(
+                    f"{source if source.is_dir() else source.parent}/corpus.toml is the profile of corpus "
+                    f"{found.name!r}, not of {corpus!r}: name the corpus as it does, or give this one its own."
+                )
             golden_cases(found.gates.cases)  # A mistake in them is told now, not at the next publish.
             return found
     stored = services().engine.registry.corpus_profile(corpus)

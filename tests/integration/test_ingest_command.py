@@ -12,6 +12,7 @@ from click.testing import CliRunner, Result
 
 from service.cli import cli
 from service.cli.shared import services
+from service.errors import InvalidInput
 from tests.fakes.pdf_writer import PdfPage, pdf
 
 GIT = ["git", "-c", "user.name=t", "-c", "user.email=t@example.org", "-c", "commit.gpgsign=false"]
@@ -105,6 +106,16 @@ def test_a_corpus_profile_beside_a_file_counts(shell: Shell, name: str) -> None:
     profile = services().engine.registry.corpus_profile("docs")
     assert profile is not None
     assert profile["title"] == "FAQ"
+
+
+def test_the_profile_of_another_corpus_is_not_taken(shell: Shell) -> None:
+    text = 'name = "public-pages"\ndefault_access = { allow = ["*"] }'
+    shell.write({"corpus.toml": text, "a.md": "Goods can be returned."})
+    refused = CliRunner().invoke(cli, ["ingest", str(shell.folder), "--corpus", "docs"])
+    assert isinstance(refused.exception, InvalidInput)
+    assert "is the profile of corpus 'public-pages', not of 'docs'" in str(refused.exception)
+    assert services().engine.registry.corpus_profile("docs") is None
+    assert list(services().engine.registry.scan("docs")) == []
 
 
 def test_missing_files_are_deleted_up_to_the_share(shell: Shell) -> None:

@@ -179,7 +179,7 @@ def _compare(responses: Sequence[Response], who: Principal, asked: Asked, tally:
     tally.outcomes[_outcome(a)] += 1
     told = {"who": _name(who), "door": asked.door, "text": asked.text}
     if a != b:
-        tally.leaks.append(told | {"A": a.public, "B": b.public, "traces": a.trace != b.trace})
+        tally.leaks.append(told | {"A": a.public, "B": b.public, "traces": _differing(a.trace, b.trace)})
     one, other = _facts(a), _facts(c)
     key = (told["who"], asked.door, asked.text)
     if _stage(a.trace, "fuse") or key not in tally.by_bm25:
@@ -197,6 +197,14 @@ def _compare(responses: Sequence[Response], who: Principal, asked: Asked, tally:
         tally.reordered += 1
         if not tally.by_bm25[key]:
             tally.unexplained.append(told)
+
+
+def _differing(one: dict[str, Any], other: dict[str, Any]) -> dict[str, list[Any]]:
+    """The parts of two traces that differ, both sides, by stage."""
+    a, b = ({s["stage"]: s for s in trace.get("stages", ())} | trace for trace in (one, other))
+    return {
+        name: [a.get(name), b.get(name)] for name in a | b if name != "stages" and a.get(name) != b.get(name)
+    }
 
 
 def _outcome(response: Response) -> str:
