@@ -206,7 +206,7 @@ def test_of_replaced_passages_what_they_say_is_gold_and_the_truth_is_forbidden(t
     found = counterfactual.rgb_zh_counterfactual(rgb(tmp_path))
     texts = {document.document_id: document.text for document in found.documents}
     seats, city = found.questions
-    assert [texts[g.document_id][g.start : g.end] for g in seats.gold] == ["170", "170"]
+    assert [texts[g.document_id][g.start : g.end] for g in seats.gold] == ["170"] * 3
     assert seats.forbidden == (), "70 stands in 170"
     assert (city.terms, city.forbidden) == (("成都",), ("武汉",))
     writing.write(found, tmp_path / "out", None, None)
