@@ -17,6 +17,7 @@ TELLING_ZH = frozenset(
 TURNS: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("only", re.compile(r"仅仅?|只(?:有|能|在|支持|对|允许|需|可|适用|会|是)|唯一"
                         r"|\b(?:(?<!read[- ])only|solely|exclusively)\b")),
+    ("not only", re.compile(r"不[仅只但光单]|\b(?:not|cannot) (?:only|just|merely|solely)\b")),
     ("read-only", re.compile(r"只读|\bread[- ]only\b")),
     ("except", re.compile(r"除(?:了|外|非|去)|以外|之外|例外|\b(?:except|unless|excluding|other than|apart from)\b")),
     ("at most", re.compile(r"最多|至多|不(?:得|能)?超过|不大于|不高于|不多于|不晚于|上限|以内|最大|最长|最高"

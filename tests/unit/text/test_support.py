@@ -78,6 +78,7 @@ def test_what_the_quotes_say_is_supported(claim: str, quotes: list[str]) -> None
         # The other station's distance: it is named only later, with a number of its own.
         ("距绥芬河站 272 公里。", ["距哈尔滨站 272 公里，绥芬河站 276 公里。"], "quantity"),
         ("每天开放。", ["除周末外，每天开放。"], "condition"),
+        ("It is not only available on Linux.", ["It is only available on Linux."], "turned"),
         ("The museum is open.", ["Except on Mondays, the museum is open."], "condition"),
         ("湖中有同样的鱼种。", ["湖中有同样的鱼种，除了淡水鲨鱼。"], "condition"),
         ("它默默无闻。", ["它默默无闻，但在 1960 年，大会以它命名单位。"], "condition"),
