@@ -28,7 +28,8 @@ class Gold:
 @dataclass(frozen=True, slots=True)
 class Question:
     """Without gold it has no answer. `about` names the document whose split it shares: for a question with one gold
-    document that document, in the name all its translations share; where many are relevant, the question itself."""
+    document that document, in the name all its translations share; where many are relevant, the question itself.
+    `forbidden` must not be said; `reason` is why it must be refused."""
 
     case_id: str
     text: str
@@ -36,6 +37,8 @@ class Question:
     gold: tuple[Gold, ...] = ()
     terms: tuple[str, ...] = ()
     bucket: str = "answerable"
+    forbidden: tuple[str, ...] = ()
+    reason: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -81,6 +81,10 @@ def _case(question: Question) -> dict[str, Any]:
         "answerability": "answerable" if question.gold else "unanswerable",
         "bucket": question.bucket,
     }
+    if question.forbidden:
+        case["forbiddenClaims"] = question.forbidden
+    if question.reason:
+        case["expectedNoAnswerReason"] = question.reason
     if question.gold:
         claim: dict[str, Any] = {"claimId": "gold", "requiredTerms": question.terms}
         claim["acceptedSpans"] = [_place(gold) for gold in question.gold if gold.end]

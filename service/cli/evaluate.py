@@ -14,7 +14,7 @@ from service.cli.shared import as_json, echo_json, needs, progress_bars, service
 from service.cli.sides import compare_sides
 from service.evaluation import perturbing, stored
 from service.evaluation.cases import Case, load_case_set
-from service.evaluation.runs import ANSWER_MEASURES, Figures, figures, run
+from service.evaluation.runs import ANSWER_MEASURES, CaseResult, Figures, Miss, figures, misses, run
 from service.profiles.ranking import load_profile
 
 # Printed of each stage; --json and --store have all of them.
@@ -27,6 +27,7 @@ _SHOWN = ("recall@1", "recall@5", "recall@10", "recall@50", "mrr@10", "ndcg@10",
     epilog="""\b
 Examples:
   attest eval --corpus xquad-zh --cases cases.report.jsonl --limit 50 --store before.json
+  attest eval --corpus handbook --cases cases.jsonl --show-misses
   attest eval --corpus handbook --cases cases.jsonl --compare generation:attest-chunks-handbook-cv0123456789ab-g0007""",
 )
 @click.option("--corpus", required=True)
@@ -49,7 +50,12 @@ Examples:
     metavar="KIND:NAME",
     help="Also ask generation:NAME, profile:NAME or corpus:NAME, and print both side by side.",
 )
-@click.option("--show-misses", is_flag=True, help="Print the cases whose answer falls short.")
+@click.option(
+    "--show-misses",
+    is_flag=True,
+    help="Print the cases that fall short: first those answered that must be refused, then other wrong answers, "
+    "then those refused that could be answered.",
+)
 @as_json
 def eval_command(
     corpus: str,
@@ -94,23 +100,19 @@ def eval_command(
         stored.write(
             stored.to_json(results, case_set, corpus, opened.online.story.embedder.identity, seconds), store
         )
-    if show_misses:
-        for result in results:
-            if result.case.answerability == "answerable" and not (result.says_it and result.cites_it):
-                click.echo(
-                    f"miss {result.case.case_id}: {result.case.query}\n"
-                    f"   {result.answer.reason or result.answer.answer}"
-                )
-    found = figures(results)
+    found, missed = figures(results), misses(results) if show_misses else []
     if as_json:
-        echo_json(
-            {
-                "corpus": corpus,
-                "cases": case_file.name,
-                "buckets": {name: asdict(f) for name, f in found.items()},
-            }
-        )
+        told = {
+            "corpus": corpus,
+            "cases": case_file.name,
+            "buckets": {name: asdict(f) for name, f in found.items()},
+        }
+        echo_json(told | {"misses": [_missed(*one) for one in missed]} if show_misses else told)
         return
+    for kind, result in missed:
+        click.echo(
+            f"{kind}: {result.case.case_id}: {result.case.query}\n   {result.answer.reason or result.answer.answer}"
+        )
     for name, bucket in found.items():
         _print(name, bucket)
 
@@ -131,6 +133,16 @@ def _perturbed(
             f"same first {one.same_first:.3f}  jumped {one.jumped}  answers lost {one.lost}, gained {one.gained}, "
             f"cite elsewhere {one.other}"
         )
+
+
+def _missed(kind: Miss, result: CaseResult) -> dict[str, str | None]:
+    return {
+        "kind": kind,
+        "caseId": result.case.case_id,
+        "query": result.case.query,
+        "answer": result.answer.answer,
+        "reason": result.answer.reason,
+    }
 
 
 def _print(name: str, bucket: Figures) -> None:

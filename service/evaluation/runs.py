@@ -6,7 +6,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Literal, get_args
 
 from service.access.policy import principal_of
 from service.domain.answers import GroundedAnswer, Question
@@ -19,6 +19,8 @@ from service.online.entry import Online
 from service.text.folding import fold
 
 CUTS = (1, 5, 10, 50)
+Miss = Literal["should be refused", "answered wrongly", "refused"]
+MISSES: tuple[Miss, ...] = get_args(Miss)  # the worst first
 # What an answer is worth; each is told with its interval.
 ANSWER_MEASURES = (
     "answered",
@@ -185,6 +187,22 @@ def measures_of(result: CaseResult) -> dict[str, float]:
         if case.expected_no_answer_reason:
             told["reasonAsExpected"] = float(result.answer.reason == case.expected_no_answer_reason)
     return told
+
+
+def miss(result: CaseResult) -> Miss | None:
+    """How the answer falls short; None where it does not. A refusal for another reason than expected is no miss."""
+    answered = result.answer.status == "answered"
+    if result.case.answerability == "unanswerable":
+        return "should be refused" if answered else None
+    if result.says_it and result.cites_it and not result.forbidden:
+        return None
+    return "answered wrongly" if answered else "refused"
+
+
+def misses(results: Sequence[CaseResult]) -> list[tuple[Miss, CaseResult]]:
+    """Cases that fall short, in the order of `MISSES`: an answer that should not be there is worse than none."""
+    found = [(kind, result) for result in results if (kind := miss(result))]
+    return sorted(found, key=lambda pair: MISSES.index(pair[0]))
 
 
 def figures(results: Sequence[CaseResult]) -> dict[str, Figures]:

@@ -9,7 +9,7 @@ from service.text.numerals import NUMERAL
 from service.text.units import PREFIXES, SCALES, SPELLINGS
 
 
-def _any_of(spellings: list[str]) -> str:
+def any_of(spellings: list[str]) -> str:
     return "|".join(re.escape(spelling) for spelling in sorted(spellings, key=len, reverse=True))
 
 
@@ -29,14 +29,14 @@ def _capitalised(words: list[str]) -> str:
     return "|".join((*words, *(word.capitalize() for word in words)))
 
 
-_EN_NUMBER = (
+EN_NUMBER_WORD = (
     rf"(?:{_capitalised(_EN_TENS)})(?:-(?:one|{'|'.join(_EN_UNITS[:8])}))?|{_capitalised(_EN_UNITS[::-1])}"
     rf"|[Oo]ne(?=[ -](?:{'|'.join(_EN_SCALES)}))"
 )
 
 # 千 and 百 before a unit of their own (千米, 百分) belong to that unit.
 _SCALE = (
-    rf"(?:\s?(?P<scale>{_any_of([scale for scale in SCALES if not scale.isascii()])})"
+    rf"(?:\s?(?P<scale>{any_of([scale for scale in SCALES if not scale.isascii()])})"
     r"(?!分之|分点|[克米瓦伏卡焦赫帕牛](?![\u4e00-\u9fff]{0,1}[数元]))"
     rf"|[ -](?P<scale_en>{'|'.join(_EN_SCALES)}|bn|mn)s?(?![A-Za-z])|(?P<scale_k>[kKMB])(?![A-Za-z0-9]))"
 )
@@ -44,12 +44,12 @@ _WORDS = [
     spelling for spelling in SPELLINGS if spelling.isascii() and spelling.isalpha() and len(spelling) >= 3
 ]
 _UNIT = (
-    rf"(?:\s?(?:多|余|来)?\s?(?P<unit>{_any_of(list(SPELLINGS))})(?!(?<=[A-Za-z])[A-Za-z])"
-    rf"|[ -](?P<unit_word>(?i:{_any_of(_WORDS)}))(?![A-Za-z])|(?P<glued>[kKMGTx×])(?![A-Za-z0-9/]))"
+    rf"(?:\s?(?:多|余|来)?\s?(?P<unit>{any_of(list(SPELLINGS))})(?!(?<=[A-Za-z])[A-Za-z])"
+    rf"|[ -](?P<unit_word>(?i:{any_of(_WORDS)}))(?![A-Za-z])|(?P<glued>[kKMGTx×])(?![A-Za-z0-9/]))"
 )
 
 # Currency and sign written before a number, at the end of what precedes it.
-OPENING = re.compile(rf"(?:(?<![A-Za-z])(?P<prefix>{_any_of(list(PREFIXES))}) ?|{_SIGN})$")
+OPENING = re.compile(rf"(?:(?<![A-Za-z])(?P<prefix>{any_of(list(PREFIXES))}) ?|{_SIGN})$")
 # Patterns start with their digits, not with look-behinds: the regex engine then skips ahead to candidates.
 NUMBER = re.compile(
     rf"(?P<number>{_ARABIC})(?:{_SCALE})?(?:{_UNIT})?(?P<rest>(?![xX×][0-9])[A-Za-z_]*)", re.MULTILINE
@@ -61,14 +61,14 @@ DURATION = re.compile(
     r"(?:(?P<s>[0-9]+(?:\.[0-9]+)?)s)?(?![0-9A-Za-z_])"
 )
 EN_NUMBER = re.compile(
-    rf"(?P<number>{_EN_NUMBER})(?P<scales>(?:[ -](?:{'|'.join(_EN_SCALES)}))*)(?![A-Za-z])(?:{_UNIT})?"
+    rf"(?P<number>{EN_NUMBER_WORD})(?P<scales>(?:[ -](?:{'|'.join(_EN_SCALES)}))*)(?![A-Za-z])(?:{_UNIT})?"
 )
 PART_OF_HUNDRED = re.compile(rf"(?P<base>[百千])分之(?P<number>{_ARABIC}|{NUMERAL})")
 FRACTION = re.compile(
     rf"(?P<denominator_zh>{NUMERAL})分之(?P<numerator_zh>{NUMERAL})|(?<![0-9A-Za-z_./-])(?P<numerator>[0-9]{{1,3}})/(?P<denominator>[0-9]{{1,3}})(?![0-9A-Za-z_/-]|\.[0-9])"
 )
 ORDINAL = re.compile(
-    rf"第\s?(?P<number>[0-9]+|{NUMERAL})(?:\s?(?P<unit>{_any_of([s for s in SPELLINGS if not s.isascii()])}))?"
+    rf"第\s?(?P<number>[0-9]+|{NUMERAL})(?:\s?(?P<unit>{any_of([s for s in SPELLINGS if not s.isascii()])}))?"
     r"|(?<![0-9A-Za-z_.,-])(?P<number_en>[0-9]+)(?:st|nd|rd|th)(?![A-Za-z0-9])"
 )
 CLOCK = re.compile(

@@ -34,6 +34,8 @@ def entails(source: Quantity, claim: Quantity) -> bool:
     """
     if claim.kind == "date" or source.kind == "date":
         return _date_entails(source, claim)
+    if {claim.kind, source.kind} == {"fraction", "percent"}:
+        return _share(source) == _share(claim)
     special = ("ordinal", "time", "fraction")
     if claim.kind in special or source.kind in special:
         units_agree = not (claim.unit and source.unit) or claim.unit == source.unit
@@ -49,6 +51,11 @@ def entails(source: Quantity, claim: Quantity) -> bool:
     ) or (
         agree(source_unit, claim_unit) and source.value * source_unit.scale == claim.value * claim_unit.scale
     )
+
+
+def _share(quantity: Quantity) -> Decimal:
+    """一半, 1/2 and 50 % are one share."""
+    return quantity.value / {"%": 100, "‰": 1000}.get(quantity.unit, 1)
 
 
 def _readings(quantity: Quantity, unit: Unit) -> tuple[Unit, ...]:

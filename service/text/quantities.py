@@ -6,9 +6,10 @@ A digit inside a name (a model, a version, an error code) is not a quantity. Val
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from itertools import chain
 from typing import Literal
 
 from service.text.clauses import clauses
@@ -36,6 +37,7 @@ from service.text.number_grammar import (
 )
 from service.text.numerals import DIGITS, numeral_value
 from service.text.units import GLUED, PREFIXES, SCALES, UNITS, unit_of
+from service.text.worded import Worded, worded_in
 
 QuantityKind = Literal["number", "measure", "percent", "fraction", "ordinal", "date", "time"]
 
@@ -71,19 +73,25 @@ class Quantity:
 def find_quantities(text: str) -> list[Quantity]:
     """All quantities of `text` in order, never overlapping; dates whole, ranges with the unit on both sides."""
     folded = fold_width(text)
-    return quantities_in(folded, text, identifiers_in(folded), dates_in(folded))
+    return quantities_in(folded, text, identifiers_in(folded), dates_in(folded), worded_in(folded))
 
 
 def quantities_in(
-    folded: str, text: str, names: Sequence[Identifier], dates: Sequence[Date]
+    folded: str,
+    text: str,
+    names: Sequence[Identifier],
+    dates: Sequence[Date],
+    worded: Iterable[Worded] = (),
 ) -> list[Quantity]:
-    """`find_quantities` of `text` where its width-folded form, its names and its dates are known already."""
+    """`find_quantities` of `text` where its width-folded form, its names and its dates are known already, with those
+    of its words for quantities that are given."""
     folded = _keep_chinese_commas(folded, text)
     taken = bytearray(len(folded))
     for name in names:
         taken[name.start : name.end] = b"\x01" * (name.end - name.start)
     kept: list[Quantity] = []
-    for found in _candidates(folded, text, dates):
+    in_words = (Quantity(w.start, w.end, text[w.start : w.end], w.value, w.unit, w.kind) for w in worded)
+    for found in chain(in_words, _candidates(folded, text, dates)):
         if found.end > found.start and not any(taken[found.start : found.end]):
             taken[found.start : found.end] = b"\x01" * (found.end - found.start)
             kept.append(found)

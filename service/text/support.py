@@ -21,13 +21,15 @@ from service.text.anchors import find_anchors, is_hard
 from service.text.clauses import clauses
 from service.text.folding import fold
 from service.text.language import HAN
-from service.text.numbers import entails, find_quantities, unsupported_quantities
+from service.text.numbers import entails, find_quantities, normalise, unsupported_quantities
 from service.text.polarity import negations
 from service.text.polarity_tables import EN_NEGATORS, ZH_NEGATORS
 from service.text.stopwords import EN_FUNCTION, ZH_FUNCTION
 from service.text.support_tables import (
+    ADDING,
     CONDITION,
     ENGLISH_JOINT,
+    EXCEPTION,
     RESERVATION,
     TELLING_EN,
     TELLING_ZH,
@@ -101,7 +103,9 @@ def fault_of(claim: str, quotes: Sequence[str]) -> Fault | None:
 @lru_cache(maxsize=2048)
 def _clause_fault(part: str, quote: str) -> Fault | None:
     """Why this one quote does not show all of one clause."""
-    if unsupported_quantities(part, [quote]):
+    if _plain(part) in {_plain(quote[start:end]) for start, end in clauses(quote)}:
+        return None
+    if unsupported_quantities(part, [quote]) or _borrowed(part, quote):
         return "quantity"
     held = {anchor.canonical for anchor in find_anchors(quote)}
     if any(is_hard(anchor) and anchor.canonical not in held for anchor in find_anchors(part)):
@@ -135,11 +139,32 @@ def _used_twice(claim: str, quotes: Sequence[str]) -> bool:
     return False
 
 
+def _borrowed(part: str, quote: str) -> bool:
+    """Whether a number is told of what the quote names only later, beside a number of its own: of "A 272 km, B 276 km"
+    that B is 272 km. What stands before a number may be its subject still."""
+    pieces = [quote[start:end] for start, end in clauses(quote)]
+    found = [find_quantities(piece) for piece in pieces]
+    for claimed in find_quantities(part):
+        last = max(
+            (at for at, own in enumerate(found) if any(entails(q, claimed) for q in own)), default=None
+        )
+        if claimed.indefinite or last is None:
+            continue
+        rivals = [normalise(claimed)[1] in {normalise(q)[1] for q in own} for own in found]
+        for word in _words(part) if any(rivals[last + 1 :]) else ():
+            first = next((at for at, piece in enumerate(pieces) if _held(frozenset((word,)), piece)), -1)
+            if first > last and rivals[first]:
+                return True
+    return False
+
+
 def _turned(claim: str, quote: str) -> Fault | None:
     """What the claim adds to the clauses it repeats, or leaves out of them: a negation, a limit, a condition."""
     own, source = _clauses(claim), _clauses(quote)
     repeated = [c for c in source if c.words and _held(c.words, claim) >= _REPEATED]
     said_turns, turns = _union(c.turns for c in own), _union(c.turns for c in repeated or source)
+    if repeated and _count_only(own) < _count_only(repeated):
+        return "turned"
     said_negated = [target for clause in own for target in clause.negated]
     negated = [target for clause in repeated or source for target in clause.negated]
     if said_turns - turns or len(said_negated) > len(negated) or not _all_alike(said_negated, negated):
@@ -149,6 +174,11 @@ def _turned(claim: str, quote: str) -> Fault | None:
     sentences = {clause.sentence for clause in repeated}
     conditions = (c for c in source if c.is_condition and c.sentence in sentences and c.words)
     return "condition" if any(_held(c.words, claim) < _KEPT for c in conditions) else None
+
+
+def _count_only(some: Sequence[_Clause]) -> int:
+    """ "Only" may be said of two things, and be left out of one."""
+    return sum("only" in clause.turns for clause in some)
 
 
 def _all_alike(some: Sequence[str], others: Sequence[str]) -> bool:
@@ -162,19 +192,34 @@ def _clauses(text: str) -> tuple[_Clause, ...]:
 
 
 def _cut(text: str) -> Iterator[_Clause]:
+    pieces = list(_pieces(text))
+    reserved = False
+    for at, (sentence, piece) in enumerate(pieces):
+        folded, words = fold(piece), _words(piece)
+        following = fold(pieces[at + 1][1]) if at + 1 < len(pieces) else ""
+        reserves = RESERVATION.search(folded) is not None
+        yield _Clause(
+            words=words,
+            turns=frozenset(name for name, pattern in TURNS if pattern.search(folded)),
+            negated=tuple(n.target or _NOTHING for n in negations(piece)),
+            sentence=sentence,
+            is_condition=reserved
+            or reserves
+            or CONDITION.search(folded) is not None
+            or (EXCEPTION.search(folded) is not None and not ADDING.search(folded + following)),
+        )
+        # "But in 1960, …": what it reserves is said in the next clause.
+        reserved = reserves and not words
+
+
+def _pieces(text: str) -> Iterator[tuple[int, str]]:
+    """Each clause with the number of its sentence."""
     sentence = at = 0
     for start, end in clauses(text):
         sentence += _SENTENCE_END.search(text[at:start]) is not None
         at = end
         for piece in ENGLISH_JOINT.split(text[start:end]):
-            folded = fold(piece)
-            yield _Clause(
-                words=_words(piece),
-                turns=frozenset(name for name, pattern in TURNS if pattern.search(folded)),
-                negated=tuple(n.target or _NOTHING for n in negations(piece)),
-                sentence=sentence,
-                is_condition=any(p.search(folded) for p in (CONDITION, RESERVATION)),
-            )
+            yield sentence, piece
 
 
 @lru_cache(maxsize=2048)
@@ -240,7 +285,8 @@ def _places(word: str, quote: str) -> Sequence[int]:
     if not _HAN_RUN.match(word):
         return _stem_places(quote).get(word, ())
     plain = _plain(quote)
-    bare = word if word in plain else "".join(char for char in word if char not in _GLUE_ZH)
+    keeps = word in plain or word in TELLING_ZH
+    bare = word if keeps else "".join(char for char in word if char not in _GLUE_ZH)
     return [found.start() for found in re.finditer(re.escape(bare), plain)]
 
 
@@ -263,7 +309,7 @@ def _held(words: frozenset[str], text: str) -> float:
 
 def _in(word: str, plain: str) -> bool:
     """The segmenter may cut a word together with a particle beside it: 液时 out of 漏液时."""
-    bare = "".join(char for char in word if char not in _GLUE_ZH)
+    bare = "" if word in TELLING_ZH else "".join(char for char in word if char not in _GLUE_ZH)
     return word in plain or (bare != word and bool(bare) and bare in plain)
 
 

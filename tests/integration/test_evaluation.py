@@ -10,7 +10,7 @@ from service.domain.generations import Generation
 from service.errors import InvalidInput
 from service.evaluation import stored
 from service.evaluation.cases import AcceptedSpan, Case, CasePrincipal, CaseSet, RequiredClaim
-from service.evaluation.runs import figures, run
+from service.evaluation.runs import figures, misses, run
 from service.evaluation.sides import Side, ask_both, cost, regressed, rows
 from service.evaluation.watching import STAGES
 from tests.integration.world import ALICE, CORPUS, FILES, PAY, WARRANTY, World, quiet
@@ -70,6 +70,25 @@ def test_orders_are_those_that_a_caller_gets(world: World) -> None:
     [result] = run(world.online, CORPUS, CASES[:1], None, quiet)
     hits = world.search(ALICE, WARRANTY).hits
     assert result.ranked["reranked"] == tuple(dict.fromkeys(hit.document_id for hit in hits))
+
+
+def test_answers_that_must_not_be_given_are_told_before_all_other_misses(world: World) -> None:
+    """Among the cases: one that is answered and must be refused, one answered otherwise, one refused."""
+    period, hidden, seen = CASES
+    otherwise = RequiredClaim(claim_id="period", required_terms=("13 months",))
+    cases = (
+        period,
+        seen.model_copy(update={"case_id": "not-for-alice", "principal": hidden.principal}),
+        period.model_copy(update={"case_id": "other-gold", "required_claims": (otherwise,)}),
+        hidden,
+        hidden.model_copy(update={"case_id": "no-answer-wanted", "query": WARRANTY}),
+    )
+    found = misses(run(world.online, CORPUS, cases, None, quiet))
+    assert [(kind, result.case.case_id) for kind, result in found] == [
+        ("should be refused", "no-answer-wanted"),
+        ("answered wrongly", "other-gold"),
+        ("refused", "not-for-alice"),
+    ]
 
 
 def test_nothing_is_read_from_the_cache(world: World) -> None:

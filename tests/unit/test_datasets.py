@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dataset_build import judged, pages, paragraphs, writing
+from dataset_build import counterfactual, judged, pages, paragraphs, writing
 from dataset_build.model import DataSet, Document, Gold, Question, name_of
-from service.evaluation.cases import load_case_set
+from service.evaluation.cases import Case, load_case_set
 from service.evaluation.splits import SPLITS, split_of
 from service.offline.ingest.parsing import parse
 from service.offline.ingest.sources import read_sources
@@ -160,6 +160,72 @@ def test_cranfield_s_judgments_number_the_queries_by_place(tmp_path: Path) -> No
         "question 1 .": ["1"],
         "question 4 .": ["2"],
     }
+
+
+def rgb(folder: Path) -> Path:
+    """Three questions: one with two passages, one with one, one whose replaced answer has several parts."""
+    entries = [
+        {
+            "id": 0,
+            "query": "多少个议席？",
+            "answer": "70",
+            "fakeanswer": "170",
+            "positive_wrong": ["共有170个议席。", "总共170个议席，对170票。"],
+            "positive": ["共有70个议席。", "总共70个议席，对70票。"],
+        },
+        {
+            "id": 1,
+            "query": "在哪举办？",
+            "answer": "武汉",
+            "fakeanswer": "成都",
+            "positive_wrong": ["在成都举办。", "主办城市：成都。"],
+            "positive": ["在武汉举办。", "主办城市：武汉。"],
+        },
+        {
+            "id": 2,
+            "query": "哪国？",
+            "answer": ["澳大利亚", "悉尼"],
+            "fakeanswer": ["中国", "北京"],
+            "positive_wrong": ["中国北京。"],
+            "positive": ["澳大利亚悉尼。"],
+        },
+    ]
+    (folder / "rgb").mkdir()
+    lines = "\n".join(json.dumps(entry, ensure_ascii=False) for entry in entries)
+    (folder / "rgb" / "zh_fact.json").write_text(lines, encoding="utf-8")
+    return folder
+
+
+def cases_in(folder: Path) -> list[Case]:
+    """Of all splits; one may have none."""
+    files = [folder / f"cases.{split}.jsonl" for split in SPLITS]
+    return [case for f in files if f.read_text("utf-8").count("\n") > 1 for case in load_case_set(f).cases]
+
+
+def test_of_replaced_passages_what_they_say_is_gold_and_the_truth_is_forbidden(tmp_path: Path) -> None:
+    found = counterfactual.rgb_zh_counterfactual(rgb(tmp_path))
+    texts = {document.document_id: document.text for document in found.documents}
+    seats, city = found.questions
+    assert [texts[g.document_id][g.start : g.end] for g in seats.gold] == ["170"] * 3
+    assert seats.forbidden == (), "70 stands in 170"
+    assert (city.terms, city.forbidden) == (("成都",), ("武汉",))
+    writing.write(found, tmp_path / "out", None, None)
+    written = cases_in(tmp_path / "out")
+    assert {c.query: c.forbidden_claims for c in written} == {"多少个议席？": (), "在哪举办？": ("武汉",)}
+
+
+def test_a_true_and_a_replaced_passage_make_a_conflict(tmp_path: Path) -> None:
+    found = counterfactual.rgb_zh_conflict(rgb(tmp_path))
+    assert [document.text for document in found.documents] == [
+        "共有170个议席。",
+        "共有70个议席。",
+        "在成都举办。",
+        "主办城市：武汉。",
+    ]
+    assert [question.bucket for question in found.questions] == ["same words", "other words"]
+    writing.write(found, tmp_path / "out", None, None)
+    written = cases_in(tmp_path / "out")
+    assert {c.expected_no_answer_reason for c in written} == {"CONFLICTING_EVIDENCE"}
 
 
 def small_set() -> DataSet:

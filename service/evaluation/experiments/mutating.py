@@ -14,21 +14,21 @@ from opencc import OpenCC
 
 from service.text.numbers import Quantity, find_quantities
 from service.text.polarity import negations
-from service.text.stopwords import STOP_WORDS
 
 Mutator = Callable[[str, random.Random], str | None]
 
 _INTEGER = re.compile(r"\d+")
 _VERSION = re.compile(r"(?<![\w.])v?\d+\.\d+(?:\.\d+)?(?![\w.])")
-_LATIN_NAME = re.compile(r"(?<![A-Za-z0-9_.\-/])[A-Z][A-Za-z]{3,}(?![A-Za-z0-9_\-/]|\.\w)")
-_ZH_COUNTED = re.compile(r"(?<![\d.,第])(?<!第 )([1-9])(?= ?(?:个|次|天|台|条|种|小时|分钟|秒|名|位))")
+_ZH_COUNTED = re.compile(
+    r"(?<![\d.,第])(?<!第 )(?<![-+*/×=] )([1-9])(?= ?(?:个|次|天|台|条|种|小时|分钟|秒|名|位))"
+)
 _ZH_NUMERAL = re.compile(
     r"(?<![一二三四五六七八九十百千万两第几每任同某另这那唯统单进下上])([两二三四五六七八])(?=(?:个|次|天|台|条|种|小时|分钟|秒|名|位|倍|层|类)(?!级|性))"
 )
 _CHINESE_DIGITS = "零一二三四五六七八九"
-_LIST = re.compile(
-    r"(?<=[、，：])([A-Za-z一-鿿]{2,5})、([A-Za-z一-鿿]{2,5})(?=[、，。])|\b(\w{3,15}), (\w{3,15}),? and\b"
-)
+# Items of a list with others on both sides: the first and the last may hold a verb or 等.
+_ITEM = r"((?:(?![等与和及以的号])[A-Za-z一-鿿]){2,5})"
+_LIST = re.compile(rf"(?<=、){_ITEM}、{_ITEM}(?=、)|\b(\w{{3,15}}), (\w{{3,15}}),? and\b")
 
 
 def _pairs(table: str) -> tuple[tuple[str, str], ...]:
@@ -62,7 +62,7 @@ _POSITIVE = dict(
 )
 _CONDITIONS = (
     re.compile(
-        r"^(?:如果|若|当|假如|只有|除非|仅当|在[^，。]{2,30}(?:时|情况下|的情况下|之前|之后))[^，。]{1,60}[，,]\s*"
+        r"^(?:如果|若|当|假如|只有|除非|仅当|在[^，。]{2,30}(?:(?<!利)时|情况下|的情况下|之前|之后))[^，。]{1,60}[，,]\s*"
     ),
     re.compile(r"[，,](?:除非|但|除了|只有|前提是|如果|仅当)[^。]{2,60}(?=[。]?$)"),
     re.compile(r"^(?:If|When|Unless|Only if|Provided that|Once|Before|After|Until) [^,]{4,80}, "),
@@ -73,6 +73,12 @@ _UNITS = _pairs(
     "MiB>GiB; GiB>MiB; KiB>MiB; TB>GB; ms>s; kg>g; km>m; 年>个月; 个月>年; %>‰; 亿>万; 万>亿; "
     "million>billion; billion>million; minutes>hours; hours>minutes; seconds>minutes; days>weeks; "
     "years>months; miles>metres"
+)
+_WORDED = _pairs(
+    "twice>once; once>twice; thrice>twice; half an hour>an hour; half of>a third of; half the>a quarter of the; "
+    "two thirds of>a third of; a third of>half of; a quarter of>half of; a dozen>two dozen; a hundred>a thousand; "
+    "a million>two million; 一半>三分之一; 半数>四分之一; 半年>一年; 半小时>一小时; 半个月>一个月; 年半>年; "
+    "个半小时>个小时; 两次>三次; 一次>两次; 两倍>三倍; 一倍>两倍"
 )
 
 
@@ -101,6 +107,11 @@ def chinese_one_more(text: str, rng: random.Random) -> str | None:
     match = rng.choice(found)
     value = "一二三四五六七八".index(match[1].replace("两", "二")) + 1
     return text[: match.start(1)] + _CHINESE_DIGITS[value + 1] + text[match.end(1) :]
+
+
+def word_for_number_changed(text: str, rng: random.Random) -> str | None:
+    """Quantities without digits: twice becomes once, 一半 三分之一."""
+    return _first_of(text, _WORDED)
 
 
 def digit_dropped(text: str, rng: random.Random) -> str | None:
@@ -133,29 +144,6 @@ def version_swapped(text: str, rng: random.Random) -> str | None:
     match = rng.choice(found)
     head, _, last = match.group().rpartition(".")
     return f"{text[: match.start()]}{head}.{int(last) + 1}{text[match.end() :]}"
-
-
-def entity_swapper(names: Sequence[str]) -> Mutator:
-    """Puts another text's name in the place of one; `names` are those of the whole corpus."""
-
-    def swap(text: str, rng: random.Random) -> str | None:
-        found = [match for match in _LATIN_NAME.finditer(text) if match.group().lower() not in STOP_WORDS]
-        others = [name for name in names if name.lower() not in text.lower()]
-        if not found or not others:
-            return None
-        match = rng.choice(found)
-        return text[: match.start()] + rng.choice(others) + text[match.end() :]
-
-    return swap
-
-
-def names_in(text: str) -> list[str]:
-    """Names in Latin letters; what opens a sentence may be any word."""
-    return [
-        match.group()
-        for match in _LATIN_NAME.finditer(text)
-        if match.start() and match.group().lower() not in STOP_WORDS
-    ]
 
 
 def negation_added(text: str, rng: random.Random) -> str | None:
@@ -264,6 +252,7 @@ WRONG: dict[str, Mutator] = {
     "number + 1": one_more,
     "number - 1": one_less,
     "Chinese number + 1": chinese_one_more,
+    "word for a number": word_for_number_changed,
     "digit dropped": digit_dropped,
     "unit swapped": unit_swapped,
     "scale x 10": ten_times,

@@ -22,6 +22,13 @@ from service.domain.sources import SourceFault
 from service.errors import AttestError
 from service.evaluation.experiments import mutating
 from service.evaluation.experiments.mutating import HARMLESS, WRONG, Mutator
+from service.evaluation.experiments.mutating_names import (
+    by_kind,
+    chinese_swappers,
+    exchanged,
+    latin_names,
+    latin_swapper,
+)
 from service.offline.ingest.parsing import parse
 from service.offline.ingest.sources import read_sources
 from service.offline.intake import archived
@@ -38,6 +45,7 @@ STRICT = frozenset(
         "number + 1",
         "number - 1",
         "Chinese number + 1",
+        "word for a number",
         "digit dropped",
         "unit swapped",
         "scale x 10",
@@ -106,11 +114,14 @@ def claims_of(documents: Sequence[ArchivedDocument], most: int, rng: random.Rand
 
 def run(claims: Sequence[True_], rng: random.Random) -> Tally:
     """Every mutator on every claim that has a place for it."""
-    names = sorted({name for true in claims for name in mutating.names_in(true.text)})
-    wrong: dict[str, Mutator] = WRONG | {"entity swapped": mutating.entity_swapper(names)}
+    latin = sorted({name for true in claims for name in latin_names(true.text)})
+    chinese = by_kind([true.text for true in claims])
+    wrong: dict[str, Mutator] = WRONG | {"entity swapped": latin_swapper(latin), "names exchanged": exchanged}
+    near = {true.document.document_id: by_kind([true.document.canonical_text]) for true in claims}
     tally = Tally()
     for place, true in enumerate(claims):
-        for kind, mutator in wrong.items():
+        swappers = chinese_swappers(near[true.document.document_id], chinese)
+        for kind, mutator in (wrong | swappers).items():
             mutant = mutator(true.text, rng)
             if mutant is not None and mutant != true.text:
                 _count(tally, kind, true, mutant, not _accepted(true, mutant))

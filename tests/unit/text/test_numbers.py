@@ -45,6 +45,20 @@ def one(text: str) -> tuple[Decimal, str, str]:
         ("中午一点", "46800", "", "time"),
         ("晚上十二点", "86400", "", "time"),
         ("晚八点一刻", "72900", "", "time"),
+        ("It failed twice.", "2", "次", "measure"),
+        ("exactly once", "1", "次", "measure"),
+        ("两次", "2", "次", "measure"),
+        ("half an hour", "0.5", "h", "measure"),
+        ("half a million dollars", "500000", "USD", "measure"),
+        ("two and a half hours", "2.5", "h", "measure"),
+        ("half of the rooms", "0.5", "", "fraction"),
+        ("three quarters of the rooms", "0.75", "", "fraction"),
+        ("half a dozen eggs", "6", "", "number"),
+        ("two dozen eggs", "24", "", "number"),
+        ("一半的人", "0.5", "", "fraction"),
+        ("半小时", "0.5", "h", "measure"),
+        ("两个半小时", "2.5", "h", "measure"),
+        ("三年半", "3.5", "year", "measure"),
     ],
 )
 def test_one_quantity(text: str, value: str, unit: str, kind: str) -> None:
@@ -54,6 +68,22 @@ def test_one_quantity(text: str, value: str, unit: str, kind: str) -> None:
 @pytest.mark.parametrize("text", ["早一点到", "晚一点再说", "要点三个", "早点", "晚三点五米"])
 def test_a_point_is_no_part_of_a_time_of_day(text: str) -> None:
     assert not [q for q in find_quantities(text) if q.kind == "time" and q.text.endswith(("五", "一点"))]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Once it stopped, it fell.",
+        "Stop at once.",
+        "the third of May",
+        "the second half",
+        "下半年",
+        "半岛",
+        "a third party",
+    ],
+)
+def test_words_that_count_elsewhere_are_no_quantity(text: str) -> None:
+    assert find_quantities(text) == []
 
 
 @pytest.mark.parametrize("text", ["PPR-9087", "v7.5.1", "E1024X", "万一", "百度一下", "千万别动"])

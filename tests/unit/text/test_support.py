@@ -25,6 +25,15 @@ BUDGET = "年度预算为 1,200.00 万元，增长 12%。"
         ("支持数组和对象", ["支持对象、数组和字符串。"]),
         ("Supports MySQL, Redis and Kafka.", ["Supports Kafka, Redis and MySQL."]),
         ("年度预算为 1200 万元；密码至少 8 位", [BUDGET, "密码至少 8 位。"]),
+        # A number's subject may stand in a clause before it.
+        ("A 产品 2020 年售价 6 元。", ["A 产品 2019 年售价 5 元，2020 年售价 6 元。"]),
+        # What is added is no exception.
+        ("支持 Redis 协议。", ["除了支持 MySQL，还支持 Redis 协议。"]),
+        ("除周末外每天开放。", ["除周末外，每天开放。"]),
+        ("The club won the cup two times.", ["The club won the cup twice."]),
+        ("50% 的成员离开了。", ["一半的成员离开了。"]),
+        ("They bought 12 eggs.", ["They bought a dozen eggs."]),
+        ("会议开 30 分钟。", ["会议开半小时。"]),
     ],
 )
 def test_what_the_quotes_say_is_supported(claim: str, quotes: list[str]) -> None:
@@ -55,6 +64,31 @@ def test_what_the_quotes_say_is_supported(claim: str, quotes: list[str]) -> None
         ("Redis 取代 Kafka", ["Kafka 取代 Redis。"], "order"),
         ("经理批准主管的申请", ["主管批准经理的申请。"], "order"),
         ("It is the one.", ["The warranty period is 12 months."], "nothing"),
+        ("Once it stopped, Redis failed.", ["It stopped, Redis failed."], "words"),
+        ("The club won the cup once.", ["The club won the cup twice."], "quantity"),
+        ("The club won the cup three times.", ["The club won the cup twice."], "quantity"),
+        ("It runs twice a day.", ["It runs once a day."], "quantity"),
+        ("It takes an hour.", ["It takes half an hour."], "quantity"),
+        ("A third of the members left.", ["Half of the members left."], "quantity"),
+        ("They bought two dozen eggs.", ["They bought a dozen eggs."], "quantity"),
+        ("他结过三次婚。", ["他结过两次婚。"], "quantity"),
+        ("他去过两次北京。", ["他去过一次北京。"], "quantity"),
+        ("三分之一的成员离开了。", ["一半的成员离开了。"], "quantity"),
+        ("会议开了两小时。", ["会议开了两个半小时。"], "quantity"),
+        # The other station's distance: it is named only later, with a number of its own.
+        ("距绥芬河站 272 公里。", ["距哈尔滨站 272 公里，绥芬河站 276 公里。"], "quantity"),
+        ("每天开放。", ["除周末外，每天开放。"], "condition"),
+        ("It is not only available on Linux.", ["It is only available on Linux."], "turned"),
+        ("The museum is open.", ["Except on Mondays, the museum is open."], "condition"),
+        ("湖中有同样的鱼种。", ["湖中有同样的鱼种，除了淡水鲨鱼。"], "condition"),
+        ("它默默无闻。", ["它默默无闻，但在 1960 年，大会以它命名单位。"], "condition"),
+        (
+            "当前允许一部分函数，即生产中仅允许这些。",
+            ["当前仅允许一部分函数，即生产中仅允许这些。"],
+            "turned",
+        ),
+        ("是否回放只读语句。", ["是否仅回放只读语句。"], "turned"),
+        ("删除指定名称及之前的当前保存点。", ["删除指定名称及之后的当前保存点。"], "words"),
         # Two negations where the source has one.
         ("A 不支持写入，B 不支持读取", ["A 支持写入，B 不支持读取。"], "turned"),
         ("范围不是 `[-1, 1]`", ["范围是 `[-1, 1]`。"], "turned"),
