@@ -57,11 +57,13 @@ class Worlds:
         finally:
             engine.erase()
 
-    def run(self, first: Engine | None = None) -> tuple[differential.Tally, dict[str, bool]]:
+    def run(
+        self, first: Engine | None = None, questions: int = QUESTIONS
+    ) -> tuple[differential.Tally, dict[str, bool]]:
         engine = first or self.services.engine
         known = [(document.line["documentId"], document.question) for document in self.made]
         tally, told = differential.run(
-            (engine, self.path(engine)), self.another, _public, QUESTIONS, 3, 7, quiet, known
+            (engine, self.path(engine)), self.another, _public, questions, 3, 7, quiet, known
         )
         return tally, {expectation.what: expectation.holds for expectation in told}
 
@@ -107,6 +109,32 @@ def test_a_filter_after_the_legs_would_be_seen(worlds: Worlds) -> None:
     tally, told = worlds.run(careless)
     assert len(tally.leaks) > QUESTIONS // 3
     assert not told["A and B: responses or traces that differ (leaks)"]
+
+
+class Faltering:
+    """Retrieval whose first leg does not answer: in its first `times` searches."""
+
+    def __init__(self, inner: Any, times: int) -> None:
+        self._inner, self._times = inner, times
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+    def search(self, *asked: Any) -> Any:
+        first, *others = self._inner.search(*asked)
+        self._times -= 1
+        return (replace(first, hits=(), error="timeout") if self._times >= 0 else first, *others)
+
+
+@pytest.mark.timeout(240)
+@pytest.mark.parametrize(("times", "leaks"), [(2, False), (1000, True)])
+def test_what_is_late_for_a_moment_is_no_leak_and_what_is_always_late_is(
+    worlds: Worlds, times: int, leaks: bool
+) -> None:
+    engine = worlds.services.engine
+    tally, _ = worlds.run(replace(engine, retrieval=Faltering(engine.retrieval, times)), 6)
+    assert (bool(tally.leaks), tally.late >= 2) == (leaks, True)
+    assert leaks or tally.late == 2
 
 
 def test_a_shuffle_counts_the_same_and_says_nothing_of_the_same(worlds: Worlds) -> None:
