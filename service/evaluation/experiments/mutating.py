@@ -130,7 +130,7 @@ def unit_swapped(text: str, rng: random.Random) -> str | None:
     found = numbers(text)
     rng.shuffle(found)
     for quantity in found:
-        for spelled, other in _UNITS:
+        for spelled, other in _UNITS if quantity.value else ():  # 0 ms is 0 s
             if quantity.text.endswith(spelled):
                 end = quantity.end - len(spelled)
                 return text[:end] + other + text[quantity.end :]

@@ -41,6 +41,8 @@ def test_what_some_mutators_do() -> None:
     assert mutating.chinese_one_more("最多重试两次。", chance) == "最多重试三次。"
     for counted_by_nothing in ("第三次失败。", "十三次。", "同一个任务。", "几个。"):
         assert mutating.chinese_one_more(counted_by_nothing, chance) is None
+    assert mutating.unit_swapped("耗时 3 ms。", chance) == "耗时 3 s。"
+    assert mutating.unit_swapped("耗时 0 ms。", chance) is None, "nothing is as long in any unit"
     assert mutating.word_for_number_changed("The job ran twice.", chance) == "The job ran once."
     assert mutating.word_for_number_changed("一半的人同意。", chance) == "三分之一的人同意。"
     assert (
