@@ -1,7 +1,8 @@
 """What the ranking knows of each candidate, and the gate of the best one: read while the online path answers.
 
-The path is the caller's own but for three things: the reranker's weights are given, what a hidden gold document would
-have brought is taken out of what the engine found, and nothing is quoted, since the gate has decided by then.
+The path is the caller's own but for four things: the reranker's weights are given, what a hidden gold document would
+have brought is taken out of what the engine found, nothing is quoted, since the gate has decided by then, and no stage
+is held to the caller's time, since the fit shall not depend on how busy the machine is.
 """
 
 from __future__ import annotations
@@ -34,6 +35,9 @@ from service.profiles.ranking import RankingProfile
 # outside: a question of other texts; unanswerable: of this corpus's texts, and they do not answer it.
 Kind = Literal["answerable", "removed", "outside", "unanswerable"]
 Matrix = NDArray[np.float64]
+
+# A question is waited for: a reranker that is late on a busy machine would leave nothing to fit.
+_PATIENCE_S = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +140,9 @@ def observe(
 ) -> list[Observed]:
     """Asks every question with these weights, in this profile, and keeps what the stages knew."""
     names = feature_names(online, profile)
+    profile = profile.model_copy(
+        update={"rerank": profile.rerank.model_copy(update={"deadline_s": _PATIENCE_S})}
+    )
     weighed = Weighed(_unit(online, profile, names), weights)
     engine = replace(online.story.engine, traces=LastTrace(), reviews=NoReviews())
     told = []
@@ -149,7 +156,13 @@ def observe(
             answerer=_say_nothing,
             writer=None,
         )
-        path = replace(online, story=story, cache=NoCache(), load_profile=lambda _: profile)
+        path = replace(
+            online,
+            story=story,
+            cache=NoCache(),
+            load_profile=lambda _: profile,
+            request_timeout_s=_PATIENCE_S,
+        )
         told.append(_observed(path, corpus, one, names, seen, weighed))
         progress("observe", number, len(asked))
     return told

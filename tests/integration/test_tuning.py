@@ -57,6 +57,17 @@ def test_features_weighed_are_the_scores_of_a_search(world: World) -> None:
     assert one.languages == "en>en" and {"relevance", "coverage", "probability"} <= set(one.gate)
 
 
+def test_a_reranker_that_would_be_late_for_a_caller_is_waited_for(world: World) -> None:
+    """On a busy machine: a caller would get the fused order, and a fit would get no features."""
+    shipped = load_profile("default").without_tokens
+    hasty = shipped.model_copy(update={"rerank": shipped.rerank.model_copy(update={"deadline_s": 1e-9})})
+    asked = [Asked("a", "answerable", CASE)]
+    [late] = observe(world.online, CORPUS, hasty, shipped.rerank.weights, asked, quiet)
+    [there] = observe(world.online, CORPUS, shipped, shipped.rerank.weights, asked, quiet)
+    assert late.order and late.order == there.order
+    assert late.features.tolist() == there.features.tolist()
+
+
 def test_what_is_taken_out_is_not_found(world: World) -> None:
     profile = load_profile("default")
     asked = [Asked("a", kind, CASE) for kind in ("answerable", "removed")]
