@@ -79,6 +79,7 @@ def test_what_is_hidden_makes_no_difference(worlds: Worlds) -> None:
     told_in_full = json.dumps(differential.to_json(tally), ensure_ascii=False)
     assert [what for what, holds in told.items() if not holds] == [], told_in_full
     assert tally.asked == QUESTIONS
+    assert tally.noisy == 0 or worlds.services.engine.name == "elasticsearch"
     assert all(0 < hidden < 60 for hidden in tally.hidden.values())
     assert json.dumps(differential.to_json(tally))
 
@@ -135,6 +136,35 @@ def test_what_is_late_for_a_moment_is_no_leak_and_what_is_always_late_is(
     tally, _ = worlds.run(replace(engine, retrieval=Faltering(engine.retrieval, times)), 6)
     assert (bool(tally.leaks), tally.late >= 2) == (leaks, True)
     assert leaks or tally.late == 2
+
+
+@pytest.mark.parametrize(
+    ("by", "leaks", "noisy"), [(1.2e-7, False, True), (1e-3, True, False)], ids=["last digit", "more"]
+)
+def test_the_last_digit_of_a_cosine_is_no_leak_and_more_is(
+    worlds: Worlds, by: float, leaks: bool, noisy: bool
+) -> None:
+    engine = worlds.services.engine
+    tally, _ = worlds.run(replace(engine, retrieval=Nudged(engine.retrieval, by)), 6)
+    assert (bool(tally.leaks), bool(tally.noisy)) == (leaks, noisy)
+
+
+class Nudged:
+    """Retrieval whose kNN scores are a little higher."""
+
+    def __init__(self, inner: Any, by: float) -> None:
+        self._inner, self._by = inner, by
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._inner, name)
+
+    def search(self, *asked: Any) -> Any:
+        return tuple(
+            replace(leg, hits=tuple(replace(hit, score=hit.score + self._by) for hit in leg.hits))
+            if leg.leg == "knn"
+            else leg
+            for leg in self._inner.search(*asked)
+        )
 
 
 def test_a_shuffle_counts_the_same_and_says_nothing_of_the_same(worlds: Worlds) -> None:
