@@ -178,15 +178,14 @@ def _opened(
 def _profile(corpus: str, sources: tuple[Path, ...]) -> CorpusProfile:
     """The first `corpus.toml` at the root of a folder, or beside a file that is named by itself, as with access.toml;
     else the corpus's stored profile; else a plain one."""
-    for source in sources:
-        found = read_corpus_profile(source if source.is_dir() else source.parent)
+    for folder in (source if source.is_dir() else source.parent for source in sources):
+        found = read_corpus_profile(folder)
         if found is not None:
-            if (
-                found.name != corpus
-            ):  # Another corpus's tenant and default rights would be taken over in silence.
+            # Another corpus's tenant and default rights would be taken over in silence.
+            if found.name != corpus:
                 raise InvalidInput(
-                    f"{source if source.is_dir() else source.parent}/corpus.toml is the profile of corpus "
-                    f"{found.name!r}, not of {corpus!r}: name the corpus as it does, or give this one its own."
+                    f"{folder}/corpus.toml is the profile of corpus {found.name!r}, not of {corpus!r}: "
+                    "name the corpus as it does, or give this one its own."
                 )
             golden_cases(found.gates.cases)  # A mistake in them is told now, not at the next publish.
             return found

@@ -84,14 +84,22 @@ def test_what_is_hidden_makes_no_difference(worlds: Worlds) -> None:
     assert json.dumps(differential.to_json(tally))
 
 
-class Careless:
-    """Retrieval whose legs see everything, as if somebody had forgotten the filter; the registry still asks."""
+class Around:
+    """Retrieval that is the engine's own but for what a subclass does otherwise."""
 
-    def __init__(self, inner: Any, everything: Scope) -> None:
-        self._inner, self._everything = inner, everything
+    def __init__(self, inner: Any) -> None:
+        self._inner = inner
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self._inner, name)
+
+
+class Careless(Around):
+    """Retrieval whose legs see everything, as if somebody had forgotten the filter; the registry still asks."""
+
+    def __init__(self, inner: Any, everything: Scope) -> None:
+        super().__init__(inner)
+        self._everything = everything
 
     def search(self, generation: Any, legs: Any, scope: Scope, timeout_s: float) -> Any:
         return self._inner.search(generation, legs, self._everything, timeout_s)
@@ -112,14 +120,12 @@ def test_a_filter_after_the_legs_would_be_seen(worlds: Worlds) -> None:
     assert not told["A and B: responses or traces that differ (leaks)"]
 
 
-class Faltering:
+class Faltering(Around):
     """Retrieval whose first leg does not answer: in its first `times` searches."""
 
     def __init__(self, inner: Any, times: int) -> None:
-        self._inner, self._times = inner, times
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._inner, name)
+        super().__init__(inner)
+        self._times = times
 
     def search(self, *asked: Any) -> Any:
         first, *others = self._inner.search(*asked)
@@ -138,6 +144,22 @@ def test_what_is_late_for_a_moment_is_no_leak_and_what_is_always_late_is(
     assert leaks or tally.late == 2
 
 
+class Nudged(Around):
+    """Retrieval whose kNN scores are a little higher."""
+
+    def __init__(self, inner: Any, by: float) -> None:
+        super().__init__(inner)
+        self._by = by
+
+    def search(self, *asked: Any) -> Any:
+        return tuple(
+            replace(leg, hits=tuple(replace(hit, score=hit.score + self._by) for hit in leg.hits))
+            if leg.leg == "knn"
+            else leg
+            for leg in self._inner.search(*asked)
+        )
+
+
 @pytest.mark.parametrize(
     ("by", "leaks", "noisy"), [(1.2e-7, False, True), (1e-3, True, False)], ids=["last digit", "more"]
 )
@@ -147,24 +169,6 @@ def test_the_last_digit_of_a_cosine_is_no_leak_and_more_is(
     engine = worlds.services.engine
     tally, _ = worlds.run(replace(engine, retrieval=Nudged(engine.retrieval, by)), 6)
     assert (bool(tally.leaks), bool(tally.noisy)) == (leaks, noisy)
-
-
-class Nudged:
-    """Retrieval whose kNN scores are a little higher."""
-
-    def __init__(self, inner: Any, by: float) -> None:
-        self._inner, self._by = inner, by
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._inner, name)
-
-    def search(self, *asked: Any) -> Any:
-        return tuple(
-            replace(leg, hits=tuple(replace(hit, score=hit.score + self._by) for hit in leg.hits))
-            if leg.leg == "knn"
-            else leg
-            for leg in self._inner.search(*asked)
-        )
 
 
 def test_a_shuffle_counts_the_same_and_says_nothing_of_the_same(worlds: Worlds) -> None:

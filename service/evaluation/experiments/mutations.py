@@ -117,7 +117,8 @@ def run(claims: Sequence[True_], rng: random.Random) -> Tally:
     latin = sorted({name for true in claims for name in latin_names(true.text)})
     chinese = by_kind([true.text for true in claims])
     wrong: dict[str, Mutator] = WRONG | {"entity swapped": latin_swapper(latin), "names exchanged": exchanged}
-    near = {true.document.document_id: by_kind([true.document.canonical_text]) for true in claims}
+    texts = {true.document.document_id: true.document.canonical_text for true in claims}
+    near = {document: by_kind([text]) for document, text in texts.items()}
     tally = Tally()
     for place, true in enumerate(claims):
         swappers = chinese_swappers(near[true.document.document_id], chinese)
