@@ -124,6 +124,8 @@ def render(answer: GroundedAnswer) -> str:
                 lines.append(f"  you could: {answer.gap.suggestion}")
         return "\n".join(lines + _degraded(answer.degraded))
     lines = [str(answer.answer), ""]
+    if answer.gap is not None:
+        lines += [f"  note: {answer.gap.missing}", ""]
     titles = {source.source_id: source for source in answer.sources}
     for claim in answer.claims:
         for citation in claim.citations:

@@ -136,7 +136,8 @@ class Retrieval:
 
 @dataclass(frozen=True, slots=True)
 class GroundedAnswer:
-    """`answered` has at least one claim with citations; `no_answer` has none, and no candidates either."""
+    """`answered` has at least one claim with citations; `no_answer` has none, and no candidates either. An answer that
+    quotes two documents side by side has a gap too: how they differ."""
 
     status: Literal["answered", "no_answer"]
     answer: str | None

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, get_args
 
 from service.access.policy import principal_of
-from service.domain.answers import GroundedAnswer, Question
+from service.domain.answers import GroundedAnswer, Question, Reason
 from service.domain.rights import Principal
 from service.evaluation.cases import Case, RequiredClaim
 from service.evaluation.measures import mean, ndcg_at_k, recall_at_k, reciprocal_rank
@@ -31,6 +31,7 @@ ANSWER_MEASURES = (
     "citationPrecision",
     "refusedRightly",
     "reasonAsExpected",
+    "conflictTold",
 )
 
 
@@ -186,14 +187,23 @@ def measures_of(result: CaseResult) -> dict[str, float]:
         told["refusedRightly"] = float(not answered)
         if case.expected_no_answer_reason:
             told["reasonAsExpected"] = float(result.answer.reason == case.expected_no_answer_reason)
+        if case.expected_no_answer_reason == Reason.CONFLICTING_EVIDENCE:
+            told["conflictTold"] = float(_conflict_told(result.answer))
     return told
+
+
+def _conflict_told(answer: GroundedAnswer) -> bool:
+    """Refused for it, or answered with both sides and the difference said."""
+    return answer.gap is not None and answer.gap.part == "conflict"
 
 
 def miss(result: CaseResult) -> Miss | None:
     """How the answer falls short; None where it does not. A refusal for another reason than expected is no miss."""
     answered = result.answer.status == "answered"
     if result.case.answerability == "unanswerable":
-        return "should be refused" if answered else None
+        expects_both = result.case.expected_no_answer_reason == Reason.CONFLICTING_EVIDENCE
+        told = expects_both and _conflict_told(result.answer)
+        return "should be refused" if answered and not told else None
     if result.says_it and result.cites_it and not result.forbidden:
         return None
     return "answered wrongly" if answered else "refused"
@@ -255,4 +265,10 @@ def _answers(results: Sequence[CaseResult], values: Mapping[str, Sequence[float]
 
 
 def _matrix(results: Sequence[CaseResult]) -> dict[str, int]:
-    return dict(sorted(Counter(str(r.answer.reason or "ANSWERED") for r in results).items()))
+    return dict(sorted(Counter(_did(r.answer) for r in results).items()))
+
+
+def _did(answer: GroundedAnswer) -> str:
+    if answer.reason is not None:
+        return str(answer.reason)
+    return "ANSWERED_WITH_BOTH_SIDES" if _conflict_told(answer) else "ANSWERED"

@@ -15,6 +15,7 @@ from service.domain.retrieval import FoundChunk
 from service.profiles.ranking import Packing
 from service.text.binding import bound, names_only
 from service.text.folding import fold
+from service.text.replaced import exchanges
 
 CountTokens = Callable[[str], int]
 
@@ -67,11 +68,10 @@ def choose(
     kept: list[Candidate] = []
     dropped: dict[str, str] = {}
     per_document: dict[str, int] = {}
-    seen: dict[str, str] = {}
     used = 0
     for candidate in candidates:
         chunk = chunks[candidate.chunk_id]
-        same = next((seen[key] for key in _sameness(chunk) if key in seen), None)
+        same = next((k.chunk_id for k in kept if _repeats(chunks[k.chunk_id], chunk)), None)
         if same is not None:
             dropped[chunk.chunk_id] = f"near_duplicate of {same}"
         elif len(kept) >= packing.max_evidence:
@@ -86,7 +86,6 @@ def choose(
             used += tokens
             per_document[chunk.document_id] = per_document.get(chunk.document_id, 0) + 1
             kept.append(candidate)
-            seen |= dict.fromkeys(_sameness(chunk), chunk.chunk_id)
     return tuple(kept), dropped, used
 
 
@@ -94,12 +93,18 @@ def tokens_of(chunk: FoundChunk, count_tokens: CountTokens) -> int:
     return count_tokens(f"{chunk.search_prefix}\n{chunk.text}")
 
 
-def _sameness(chunk: FoundChunk) -> tuple[str, ...]:
-    """What a near-duplicate shares with a chunk. Two versions of one document share nothing: which version says it
-    is part of what is said. A cluster of another document's chunks agrees in every number, unit and negation."""
-    own = " ".join(fold(f"{chunk.search_prefix} {chunk.text}").split())
-    exact = f"{chunk.document_id}@{chunk.document_version}:{own}"
-    return (exact, f"cluster:{chunk.cluster}") if chunk.cluster else (exact,)
+def _repeats(kept: FoundChunk, chunk: FoundChunk) -> bool:
+    """Two versions of one document repeat nothing: which version says it is part of what is said. A cluster of another
+    document's chunks agrees in every number, unit and negation; where one has other words in the place of the kept
+    one's, it may name somebody else."""
+    same_version = (kept.document_id, kept.document_version) == (chunk.document_id, chunk.document_version)
+    if same_version and _read(kept) == _read(chunk):
+        return True
+    return bool(chunk.cluster) and kept.cluster == chunk.cluster and not exchanges(_read(kept), _read(chunk))
+
+
+def _read(chunk: FoundChunk) -> str:
+    return " ".join(fold(f"{chunk.search_prefix} {chunk.text}").split())
 
 
 # ── neighbours ──────────────────────────────────────────────────────────────────────────────────────────

@@ -20,7 +20,7 @@ from service.online import evidence, packing
 from service.online.answering import conflict as conflicts
 from service.online.answering import minimum
 from service.online.answering.derived import derive
-from service.online.answering.extractive import AnswerRequest, Proposal
+from service.online.answering.extractive import AnswerRequest, Proposal, beside
 from service.online.answering.writing import Terms, Writer
 from service.online.citations.verify import Verdict, verify
 from service.online.gathering import Gathering
@@ -82,13 +82,13 @@ class Story(Ranking):
             return self.no_answer(request, Reason.EVIDENCE_BELOW_THRESHOLD, gap)
 
         conflict = self._conflict(request, proposal, packed)
-        if conflict is not None:
-            sides = [packed[unit.source] for unit in (conflict.chosen, conflict.other)]
-            archive = self.engine.archive.get_many([(s.document_id, s.document_version) for s in sides])
-            gap = conflicts.conflict_gap(conflict, packed, request.analysis.terms, archive)
-            return self.no_answer(request, Reason.CONFLICTING_EVIDENCE, gap)
+        difference = self._told(request, conflict, packed) if conflict else None
+        if conflict and conflict.kind != "name":
+            return self.no_answer(request, Reason.CONFLICTING_EVIDENCE, difference)
+        if conflict:
+            proposal = beside(proposal, asked, conflict.other)
 
-        answer = self._answered(request, proposal, packed, ranked)
+        answer = replace(self._answered(request, proposal, packed, ranked), gap=difference)
         verdict = self.verify(request, answer, packed)
         if verdict.fault is not None:
             return self._unproven(request, verdict.fault, proposal.mode)
@@ -258,9 +258,17 @@ class Story(Ranking):
         with request.trace.stage("conflict", len(proposal.units)) as stage:
             chosen = [unit for unit, _ in proposal.units]
             likeness = request.profile.answering.conflict_similarity
-            conflict = conflicts.find_conflict(chosen, packed, request.analysis.terms, likeness)
+            terms = request.analysis.terms
+            conflict = conflicts.find_conflict(chosen, packed, terms, likeness) or conflicts.find_other_name(
+                chosen, packed, terms
+            )
             stage.detail = {"conflict": conflict.kind if conflict else None}
         return conflict
+
+    def _told(self, request: Request, conflict: conflicts.Conflict, packed: tuple[Evidence, ...]) -> Gap:
+        sides = [packed[unit.source] for unit in (conflict.chosen, conflict.other)]
+        archive = self.engine.archive.get_many([(s.document_id, s.document_version) for s in sides])
+        return conflicts.conflict_gap(conflict, packed, request.analysis.terms, archive)
 
     def _answered(
         self, request: Request, proposal: Proposal, packed: tuple[Evidence, ...], ranked: Ranked

@@ -69,6 +69,30 @@ def test_one_question_two_principals_and_a_contradiction(services: Services) -> 
     assert lost.reason is Reason.CONFLICTING_EVIDENCE
 
 
+def test_another_name_in_another_document_is_told_to_whom_may_see_both(
+    services: Services, tmp_path: Path
+) -> None:
+    folder = tmp_path / "docs"
+    folder.mkdir()
+    (folder / "new.md").write_text("# Contacts\n\nLi Na heads the support team.\n", encoding="utf-8")
+    (folder / "old.md").write_text(
+        '---\naccess:\n  allow: ["group:hr"]\n---\n# Contacts\n\nAnna Ward heads the support team.\n',
+        encoding="utf-8",
+    )
+    published(services, "handbook", folder, CorpusProfile(name="handbook", default_access={"allow": ["*"]}))
+    question = Question("q", "Who heads the support team?", "handbook")
+    both = services.online.answer(question, principal("demo", "ann", ("hr",), ()))
+    assert {c.text for c in both.claims} == {
+        "Li Na heads the support team.",
+        "Anna Ward heads the support team.",
+    }
+    assert both.reason is None and both.gap is not None and both.gap.part == "conflict"
+    assert "new.md (version" in both.gap.missing and "old.md (version" in both.gap.missing
+    one = services.online.answer(question, principal("demo", "bob", (), ()))
+    assert [c.text for c in one.claims] == ["Li Na heads the support team."]
+    assert one.gap is None
+
+
 def test_build_beside_switch_and_switch_back(services: Services, tmp_path: Path) -> None:
     folder = tmp_path / "docs"
     folder.mkdir()

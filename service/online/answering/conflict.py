@@ -2,16 +2,20 @@
 
 Of one subject: neither names something that the other does not, by identifier or by word, and they speak of the same
 versions. Six pumps with six flows are no contradiction.
+
+Where two sentences have another name in one place, forms do not tell whether they contradict each other or speak of
+two things: neither is left out then, and the difference is told.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 from service.domain.answers import Evidence, Gap
 from service.domain.documents import ArchivedDocument
-from service.online.answering.units import Unit, units_of
+from service.online.answering.units import Unit, units_of, windows_of
 from service.text.analysis import analyse, content_terms, coverage, term_weight
 from service.text.anchors import find_anchors, is_hard
 from service.text.circumstances import another_case
@@ -20,15 +24,19 @@ from service.text.folding import fold
 from service.text.numbers import Quantity, entails, find_quantities, normalise
 from service.text.polarity import polarity_conflict
 from service.text.polarity_tables import EN_NEGATORS, MODALITY, ZH_NEGATORS
+from service.text.replaced import all_but_one
+from service.text.sentences import sentences
+
+_ABOUT_IT = 0.1  # share of the question's words, by weight, that the sentences must have in common
 
 
 @dataclass(frozen=True, slots=True)
 class Conflict:
-    """The two sides: the piece the answer would quote, and the one that contradicts it."""
+    """The two sides: the piece the answer would quote, and the one that contradicts it, or says it of another name."""
 
     chosen: Unit
     other: Unit
-    kind: str
+    kind: Literal["value", "polarity", "name"]
 
 
 def find_conflict(
@@ -61,6 +69,52 @@ def find_conflict(
     return None
 
 
+def find_other_name(
+    chosen: Sequence[Unit], evidence: Sequence[Evidence], terms: Sequence[str]
+) -> Conflict | None:
+    """The first piece of another document that has a sentence of a chosen one with something else in one
+    place, or None.
+
+    The question must not tell the two apart: what it asks about stands in what the sentences share, and neither
+    document is headed by more of it. The other piece is grown to what it cannot be quoted without.
+    """
+    for unit in chosen:
+        least = coverage(list(terms), analyse(unit.text)) / 2
+        for place, other_evidence in enumerate(evidence):
+            if other_evidence.document_id == evidence[unit.source].document_id:
+                continue
+            for other in windows_of(place, other_evidence):
+                if not _told_apart(terms, unit, other) and _another_name(terms, unit.text, other.text, least):
+                    return Conflict(unit, other, "name")
+    return None
+
+
+def _told_apart(terms: Sequence[str], one: Unit, other: Unit) -> bool:
+    """Whether what stands above one of the two has a word of the question that the other has nowhere."""
+    asked = frozenset(terms)
+    own, theirs = asked & frozenset(analyse(one.context)), asked & frozenset(analyse(other.context))
+    return not (
+        own <= theirs | frozenset(analyse(other.text)) and theirs <= own | frozenset(analyse(one.text))
+    )
+
+
+def _another_name(terms: Sequence[str], one: str, other: str, least: float) -> bool:
+    for own in _cut(one):
+        for theirs in _cut(other):
+            said_by_both = all_but_one(own, theirs)
+            if said_by_both is None:
+                continue
+            shared = frozenset(analyse(said_by_both))
+            apart = frozenset((*analyse(own), *analyse(theirs))) - shared
+            if apart.isdisjoint(terms) and coverage(list(terms), shared) >= max(least, _ABOUT_IT):
+                return True
+    return False
+
+
+def _cut(text: str) -> list[str]:
+    return [text[start:end] for start, end in sentences(text)]
+
+
 def conflict_gap(
     conflict: Conflict,
     evidence: Sequence[Evidence],
@@ -70,8 +124,9 @@ def conflict_gap(
     """Names both sides by document, version and date, without choosing one."""
     sides = [evidence[unit.source] for unit in (conflict.chosen, conflict.other)]
     named = " and ".join(_side(side, archive) for side in sides)
+    told = "say it of different names" if conflict.kind == "name" else "disagree"
     return Gap(
-        f"Two documents disagree: {named}.",
+        f"Two documents {told}: {named}.",
         tuple(terms),
         "Ask about one of the documents by name, or have their owners settle which one holds.",
         part="conflict",

@@ -6,7 +6,7 @@ Deterministic, and honest about what it is: it quotes, it does not write.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -86,6 +86,18 @@ def propose(request: AnswerRequest) -> Proposal:
         return Proposal("", ())
     picked = _best_of_each_side(request, scored) if request.kind == "comparison" else []
     return _proposal(request, picked or _best(request, scored))
+
+
+def beside(proposal: Proposal, request: AnswerRequest, unit: Unit) -> Proposal:
+    """The answer with one more piece quoted, unless it quotes that already."""
+    quoted = [citation for claim in proposal.claims for citation in claim.citations]
+    source = request.evidence[unit.source].source_id
+    if any(c.source_id == source and _overlap(c.span, unit.span) for c in quoted):
+        return proposal
+    added = _proposal(request, [(unit, 0.0)])
+    return replace(
+        proposal, answer=f"{proposal.answer}\n{added.answer}", claims=(*proposal.claims, *added.claims)
+    )
 
 
 def _best(request: AnswerRequest, scored: Sequence[tuple[Unit, float]]) -> list[tuple[Unit, float]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,8 @@ from hypothesis import strategies as st
 
 from service.domain.answers import Evidence
 from service.domain.documents import Span
-from service.online.answering.conflict import conflict_gap, find_conflict
-from service.online.answering.extractive import AnswerRequest, Proposal, propose
+from service.online.answering.conflict import conflict_gap, find_conflict, find_other_name
+from service.online.answering.extractive import AnswerRequest, Proposal, beside, propose
 from service.online.answering.units import units_of, windows_of
 from service.online.citations.verify import verify
 from service.online.question import analyse
@@ -234,3 +235,48 @@ def test_one_document_does_not_contradict_itself() -> None:
     one, other = "同一任务最多自动重试三次。", "同一任务最多自动重试 5 次。"
     packed = [evidence(one, 1), evidence(other, 2, document_id="d1")]
     assert find_conflict(units_of(0, packed[0]), packed, ("重试",), SETTINGS.conflict_similarity) is None
+
+
+@pytest.mark.parametrize(
+    ("question", "one", "other", "told"),
+    [
+        ("Who heads the support team?", "Anna Ward heads the support team.", "Li Na heads the support team.", True),
+        ("支持团队的负责人是谁？", "支持团队的负责人是王敏。", "支持团队的负责人是欧阳海燕。", True),
+        ("谁负责机房？", "机房由王敏负责。", "机房由刘洋负责。", True),
+        # Either is an answer: it is not asked of one of them.
+        ("How long is the delivery of a pump?", "The delivery of the Alpha pump takes one week.", "The delivery of the Beta pump takes one week.", True),
+        # The question tells them apart, in what is said or in what stands above it.
+        ("How long is the delivery of the Alpha pump?", "The delivery of the Alpha pump takes one week.", "The delivery of the Beta pump takes one week.", False),
+        # They say two things, or the same, or nothing of what is asked.
+        ("Who heads the support team?", "Anna Ward heads the support team.", "Li Na heads the sales team.", False),
+        ("Who heads the support team?", "Anna Ward heads the support team.", "Anna Ward heads the support team now.", False),
+        ("When is the canteen open?", "Anna Ward heads the support team.", "Li Na heads the support team.", False),
+    ],
+)  # fmt: skip
+def test_another_name_in_one_place_is_quoted_beside(question: str, one: str, other: str, told: bool) -> None:
+    packed = (evidence(f"{one} Nothing else.", 1), evidence(f"See below.\n{other}", 2))
+    analysis = analyse(question)
+    first = units_of(0, packed[0])[:1]
+    found = find_other_name(first, packed, analysis.terms)
+    assert (found is not None) == told
+    if found is None:
+        return
+    request = AnswerRequest(
+        question, analysis.terms, (), False, vector=None, evidence=packed, settings=SETTINGS, embed=unused
+    )
+    alone = propose(replace(request, evidence=packed[:1]))
+    both = beside(alone, request, found.other)
+    assert quotes(both) == [*quotes(alone), other]
+    assert both.answer.endswith(f"{other} [S2]")
+    assert beside(both, request, found.other) == both
+    gap = conflict_gap(found, packed, analysis.terms, {})
+    assert gap.part == "conflict" and "d1 (version v1) and d2 (version v1)" in gap.missing
+
+
+def test_what_stands_above_tells_names_apart() -> None:
+    one, other = "Anna Ward leads the team.", "Li Na leads the team."
+    terms = analyse("Who leads the support team?").terms
+    packed = [evidence(one, 1, title="Support"), evidence(other, 2, title="Sales")]
+    assert find_other_name(units_of(0, packed[0]), packed, terms) is None
+    packed = [evidence(one, 1, title="Support"), evidence(other, 2, title="The support team")]
+    assert find_other_name(units_of(0, packed[0]), packed, terms) is not None

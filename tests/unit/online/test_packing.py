@@ -61,6 +61,10 @@ def test_the_first_piece_always_fits() -> None:
 def test_near_duplicates_are_there_once_and_versions_are_kept() -> None:
     one, other = chunk("a", "甲", "a", cluster="7"), chunk("b", "甲 ", "b", cluster="7")
     assert chosen(one, other, chunk("c", "乙", "c")) == (["a", "c"], {"b": "near_duplicate of a"})
+    names = [chunk(name, f"The {name} team is led by Wang.", name, cluster="7") for name in ("a", "b")]
+    assert chosen(*names) == (["a", "b"], {})
+    more = chunk("c", "The a team is led by Wang now.", "c", cluster="7")
+    assert chosen(names[0], more) == (["a"], {"c": "near_duplicate of a"})
     twice = [chunk("a", "甲", "d"), chunk("b", "甲", "d"), chunk("c", "甲", "d", document_version="v2")]
     assert chosen(*twice) == (["a", "c"], {"b": "near_duplicate of a"})
 
