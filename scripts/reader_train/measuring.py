@@ -8,15 +8,15 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
+from tokenizers import Tokenizer
+
 from cross_encoder_train.corpora import index
 from cross_encoder_train.pools import open_path
 from dataset_build import paragraphs, writing
 from dataset_build.model import DataSet
-from numpy.typing import NDArray
 from reader_train.model import Reader, batch, encode
 from reader_train.pairs import SETS, chunks, nearness
-from tokenizers import Tokenizer
-
 from service.access.policy import principal_of
 from service.domain.answers import Evidence, Question
 from service.domain.documents import Span
@@ -167,7 +167,7 @@ def _units(
     """Of each answerable question whose chunk has two units or more: the answerer's score of each unit, the reader's,
     and whether it holds the answer."""
     texts, settings = {d.document_id: d.text for d in own.documents}, load_profile("default").answering
-    questions = [q for q in writing.by_split(own)[split] if q.gold]  # type: ignore[index]
+    questions = [q for q in writing.by_split(own)[split] if q.gold]
     for question in questions[: SENTENCE_QUESTIONS[split]]:
         least = min(question.gold, key=lambda g: g.end - g.start)
         for start, text in chunks(texts[question.about]):
@@ -210,4 +210,4 @@ def _bounded(right: Sequence[float], wrong: Sequence[float]) -> str:
         for _ in range(DRAWS)
     ]
     low, high = np.quantile(drawn, [0.025, 0.975])
-    return f"{auroc(right, wrong):.3f} [{low:.3f}, {high:.3f}]".replace("0.", ".")
+    return f"{auroc(right, wrong):.3f} [{low:.3f}, {high:.3f}]"

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import torch
-from cross_encoder_train.model import with_types
 from embedder_build.graph import load_model
 from embedder_build.steps import weights_file
 from embedder_build.vocabulary import SPECIAL, kept_pieces, make_tokenizer
 from embedder_build.weights import read_weights
 from tokenizers import Tokenizer
 
+from cross_encoder_train.model import with_types
 from service.text.folding import fold_width
 
 FROZEN = 6  # layers that stay as they are, with the word vectors: half of the time a step would take
@@ -50,22 +50,24 @@ class Reader(torch.nn.Module):
             part.requires_grad_(False)
 
     def forward(
-        self, ids: torch.Tensor, mask: torch.Tensor, types: torch.Tensor
+        self, ids: torch.Tensor, mask: torch.Tensor | None, types: torch.Tensor
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-        away = (1.0 - mask[:, None, None, :].float()) * -_FAR
+        # Without a mask nothing is padded.
+        away = None if mask is None else (1.0 - mask[:, None, None, :].float()) * -_FAR
+        there_is = torch.ones_like(ids) if mask is None else mask
         with torch.no_grad():
             hidden = self._layers(slice(0, FROZEN), self.bert.embeddings(input_ids=ids), away)
         hidden = hidden + types[:, :, None].to(hidden.dtype) * self.side
         hidden = self._layers(slice(FROZEN, None), hidden, away).float()
-        may = (types * mask).float()
-        may[:, 0] = 1
+        may = (types * there_is).float()
+        may = torch.cat([torch.ones_like(may[:, :1]), may[:, 1:]], 1)
         spans = self.span(hidden) - _FAR * (1 - may)[:, :, None]
-        asked = ((1 - types) * mask).float()[:, :, None]
+        asked = ((1 - types) * there_is).float()[:, :, None]
         question = (hidden * asked).sum(1) / asked.sum(1)
         there = self.first(torch.cat([hidden[:, 0], question], -1)).squeeze(-1)
         return spans[:, :, 0], spans[:, :, 1], there
 
-    def _layers(self, which: slice, hidden: torch.Tensor, away: torch.Tensor) -> torch.Tensor:
+    def _layers(self, which: slice, hidden: torch.Tensor, away: torch.Tensor | None) -> torch.Tensor:
         for layer in self.bert.encoder.layer[which]:
             made = layer(hidden, attention_mask=away)
             hidden = made[0] if isinstance(made, tuple) else made

@@ -1,4 +1,4 @@
-"""What is learnt from: questions with a chunk that answers them, and with chunks that do not though they are on topic."""
+"""What is learnt from: questions with a chunk that answers them, and with on-topic chunks that do not."""
 
 from __future__ import annotations
 
@@ -53,20 +53,21 @@ def nearness(question: str, text: str) -> float:
 
 
 def pairs(data: Path) -> list[Pair]:
-    """Of the train splits only, shuffled. A negative is of the same paragraph or article, and does not hold the answer."""
+    """Of the train splits only, shuffled. A negative is of the same paragraph or article, without the answer."""
     chance, found = random.Random(SEED), []
     articles = dict(_articles(data))
     for name, make in SETS.items():
-        for pair in _of_set(make(data), articles, chance, with_negatives=name != "xquad-zh-en"):
+        for pair in of_set(make(data), articles, chance, with_negatives=name != "xquad-zh-en"):
             if name == "squad2" or chance.random() < (KEPT_RIGHT if pair.answer else KEPT_WRONG):
                 found.append(pair)
     chance.shuffle(found)
     return found
 
 
-def _of_set(
+def of_set(
     own: DataSet, articles: Mapping[str, str], chance: random.Random, with_negatives: bool
 ) -> Iterator[Pair]:
+    """`articles` maps a document to its article; a negative may be of another document of the same one."""
     questions = writing.by_split(own)["train"]
     texts = {d.document_id: d.text for d in own.documents}
     cut = {about: chunks(texts[about]) for about in dict.fromkeys(q.about for q in questions)}

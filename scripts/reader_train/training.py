@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import torch
+from tokenizers import Tokenizer
+
 from reader_train.model import Encoded, Reader, batch, encode
 from reader_train.pairs import Pair
-from tokenizers import Tokenizer
 
 PAIRS, LIKE_LENGTH = 16, 256  # a step's pairs are neighbours by length among so many
 RATE, HEAD_RATE = 1.5e-4, 1e-3
