@@ -6,6 +6,7 @@ import contextlib
 import os
 import sqlite3
 import threading
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -96,7 +97,7 @@ class Database:
         connection = sqlite3.connect(
             uri, uri=True, isolation_level=None, timeout=BUSY_TIMEOUT_S, check_same_thread=False
         )
-        connection.execute("PRAGMA journal_mode = WAL")
+        _write_ahead(connection)
         # FULL: with WAL and less, a crash of the machine may lose the last commits.
         connection.execute("PRAGMA synchronous = FULL")
         return connection
@@ -138,6 +139,20 @@ class Database:
             raise Unavailable(f"The embedded store did not answer ({error}); try again.") from error
         except OSError as error:
             raise Unavailable(f"The data folder cannot be used ({error.strerror}).") from error
+
+
+def _write_ahead(connection: sqlite3.Connection) -> None:
+    """The write-ahead log, which SQLite does not wait for: of several who make a new file at once, all but one are
+    told that it is locked, whatever their timeout."""
+    last = time.monotonic() + BUSY_TIMEOUT_S
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError:
+            if time.monotonic() > last:
+                raise
+            time.sleep(0.005)
 
 
 def groups(values: Sequence[_Value]) -> Iterator[tuple[str, Sequence[_Value]]]:
