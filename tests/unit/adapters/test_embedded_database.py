@@ -16,7 +16,9 @@ FILES = 150
 def test_those_who_make_a_file_at_once_all_write_to_it(tmp_path: Path) -> None:
     with ThreadPoolExecutor(WRITERS) as pool:
         for number in range(FILES):
-            database = Database(tmp_path / f"{number}.db", [["CREATE TABLE notes (writer INTEGER)"]], create=True)
+            database = Database(
+                tmp_path / f"{number}.db", [["CREATE TABLE notes (writer INTEGER)"]], create=True
+            )
             start = threading.Barrier(WRITERS)
 
             def write(writer: int, database: Database = database, start: threading.Barrier = start) -> None:
