@@ -30,18 +30,21 @@ from service.online.caching import EffectiveScopes
 from service.online.conversation import Dialogue
 from service.online.entry import Event, Online
 from service.online.readiness import Readiness
+from service.online.reading import Read
 from service.online.rerank.contract import Reranker
 from service.online.rerank.cross_encoder import CrossEncoderReranker
 from service.online.rerank.registry import load_reranker
 from service.online.reviewing import ReviewKeeper
 from service.online.story import Story
 from service.onnx.embedder import OnnxEmbedder
+from service.onnx.reader import OnnxReader
 from service.onnx.session import token_counter
 from service.profiles.ranking import RankingProfile, load_profile
 from service.settings import Settings
 
 RIGHTS_IN_USE_S = 2.0  # how long listing the rights in use may take, once for each change of rights
 EMBEDDERS = Path(__file__).parent / "embedders"
+READERS = Path(__file__).parent / "readers"
 _ROOTS = (Path(__file__).parent.parent, Path(__file__).parent / "_data")  # a checkout, an installed package
 
 
@@ -232,6 +235,7 @@ def online_path(
             engine=engine,
             embedder=embedder,
             load_reranker=_reranker_loader(rerankers, settings.onnx_threads),
+            load_reader=_reader_loader(settings.onnx_threads),
             answerer=propose,
             writer=writer,
             count_tokens=count_tokens,
@@ -267,6 +271,19 @@ def _reranker_loader(root: Path, threads: int) -> Callable[[RankingProfile], Rer
         return loaded[profile.identity]
 
     return load
+
+
+def _reader_loader(threads: int) -> Callable[[RankingProfile], Read | None]:
+    """Loads each reader once."""
+
+    @functools.cache
+    def load(name: str) -> Read:
+        if not (READERS / name / "manifest.toml").is_file():
+            known = ", ".join(sorted(path.name for path in READERS.iterdir() if path.is_dir()))
+            raise Misconfigured(f"There is no reader folder {name!r}; found: {known}.")
+        return OnnxReader(READERS / name, EMBEDDERS, threads).read
+
+    return lambda profile: None if profile.reader.model == "none" else load(profile.reader.model)
 
 
 def silent(kind: str, name: str, value: float) -> None:

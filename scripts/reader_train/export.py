@@ -1,8 +1,7 @@
-"""A trained reader as a reranker's folder: graph, tokenizer, manifest. Its logit says that the passage answers."""
+"""A trained reader as a folder of the service: its own upper layers, which read on from the embedder's lower ones."""
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 import warnings
 from pathlib import Path
@@ -10,75 +9,74 @@ from pathlib import Path
 import torch
 from embedder_build.graph import OPSET, quantise
 from embedder_build.manifest import file_sha256
-from embedder_build.vocabulary import SPECIAL
-from tokenizers import Tokenizer
 
-from reader_train.model import MOST_TOKENS, Reader
+from reader_train.model import FROZEN, MOST_QUESTION, MOST_TOKENS, Reader
 
-WINDOW_TOKENS, WINDOWS = 224, 2  # of title, headings and text: a chunk of the usual size is one window
-_NAMES = ("input_ids", "token_type_ids")
-_FILES = ("model.onnx", "tokenizer.json")
+# The rows that the embedder's graph has after its frozen half, as its exporter named them.
+_READS = f"/b/encoder/layer.{FROZEN - 1}/output/LayerNorm/LayerNormalization_output_0"
+_INPUTS, _OUTPUTS = ("hidden", "sides"), ("answers", "spans")
 
 
-class Exported(torch.nn.Module):
-    """(1, tokens) of ids and types → `logits` (1, 1), that there is an answer, and `spans` (1, tokens, 2), that it
-    begins and ends at a token, the first token standing for none. No mask: the service runs one pair at a time."""
+class Upper(torch.nn.Module):
+    """(1, tokens, hidden) rows and (1, tokens) sides → `answers` (1,), logit that the passage answers, and `spans`
+    (1, tokens, 2), that the answer begins and ends at a token, the first token standing for none. No mask: the service
+    reads one pair at a time."""
 
     def __init__(self, reader: Reader) -> None:
         super().__init__()
         self.reader = reader
 
-    def forward(self, ids: torch.Tensor, types: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
-        side = types * (ids != SPECIAL.index("</s>"))
-        first, last, there = self.reader(ids, None, side)
-        return there.unsqueeze(-1), torch.stack([first, last], -1)
+    def forward(self, hidden: torch.Tensor, sides: torch.Tensor) -> tuple[torch.Tensor, torch.Tensor]:
+        first, last, there = self.reader.upper(hidden, torch.ones_like(sides), None, sides)
+        return there, torch.stack([first, last], -1)
 
 
-def export(reader: Reader, tokenizer: Tokenizer, out: Path) -> None:
-    """Writes the folder's files; what else stands in it (card, golden scores) is left."""
+def export(reader: Reader, embedder: Path, out: Path) -> None:
+    """Writes graph and manifest; what else stands in the folder (card, golden readings) is left."""
     out.mkdir(parents=True, exist_ok=True)
+    own = reader.bert.encoder.layer[FROZEN:]
     with tempfile.TemporaryDirectory(prefix=".exporting-", dir=out.parent) as name:
         work = Path(name)
-        _graph(Exported(reader.eval()), tokenizer, work / "fp32.onnx")
-        quantise(work / "fp32.onnx", work / "model.onnx", reader.bert.config.num_hidden_layers)
-        tokenizer.save(str(work / "tokenizer.json"))
-        for file in _FILES:
-            shutil.move(work / file, out / file)
-    (out / "manifest.toml").write_text(_manifest(out), encoding="utf-8")
+        _graph(Upper(reader.eval()), reader.bert.config.hidden_size, work / "fp32.onnx")
+        quantise(work / "fp32.onnx", work / "model.onnx", len(own))
+        (work / "model.onnx").replace(out / "model.onnx")
+    (out / "manifest.toml").write_text(_manifest(embedder, out), encoding="utf-8")
 
 
-def _graph(model: Exported, tokenizer: Tokenizer, path: Path) -> None:
-    pair = tokenizer.encode("质保多久？", "质保期为两年。")
-    values = (torch.tensor([pair.ids]), torch.tensor([pair.type_ids]))
-    axes = {name: {1: "tokens"} for name in (*_NAMES, "spans")}
+def _graph(model: Upper, hidden: int, path: Path) -> None:
+    values = (torch.zeros(1, 9, hidden), torch.tensor([[0, 0, 0, 0, 0, 1, 1, 1, 0]]))
     with warnings.catch_warnings():
-        # Of branches frozen while tracing; the golden scores run other lengths.
+        # Of branches frozen while tracing; the golden readings run other lengths.
         warnings.simplefilter("ignore")
         torch.onnx.export(
             model,
             values,
             str(path),
-            input_names=list(_NAMES),
-            output_names=["logits", "spans"],
-            dynamic_axes=axes,
+            input_names=list(_INPUTS),
+            output_names=list(_OUTPUTS),
+            dynamic_axes={name: {1: "tokens"} for name in (*_INPUTS, "spans")},
             opset_version=OPSET,
             dynamo=False,
         )
 
 
-def _manifest(out: Path) -> str:
-    hashes = "".join(f'"{file}" = "{file_sha256(out / file)}"\n' for file in _FILES)
+def _manifest(embedder: Path, out: Path) -> str:
     return f"""\
-# Made by scripts/train-reader; card.md says of what, what its score tells and what not.
+# Made by scripts/train-reader; card.md says of what, what it tells and what not.
 name = "{out.name}"
 version = "1"
-kind = "cross-encoder"
-contract = 1
+kind = "reader"
 licence = "CC-BY-SA-4.0"
-description = "Whether a passage answers a question: multilingual-e5-small over both, upper half trained, zh and en."
-max_tokens = {MOST_TOKENS}
-window_tokens = {WINDOW_TOKENS}
-windows = {WINDOWS}
+description = "Whether a passage answers a question, and where: multilingual-e5-small over both, upper half trained."
+max_tokens = {MOST_TOKENS} # of question and passage
+max_question = {MOST_QUESTION} # code points
+
+# The lower half is the embedder's: this folder has the layers above the rows named here.
+[below]
+embedder = "{embedder.name}"
+model = "{file_sha256(embedder / "model.onnx")}"
+rows = "{_READS}"
 
 [files]
-{hashes}"""
+"model.onnx" = "{file_sha256(out / "model.onnx")}"
+"""

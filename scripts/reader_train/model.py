@@ -54,9 +54,14 @@ class Reader(torch.nn.Module):
     ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
         # Without a mask nothing is padded.
         away = None if mask is None else (1.0 - mask[:, None, None, :].float()) * -_FAR
-        there_is = torch.ones_like(ids) if mask is None else mask
         with torch.no_grad():
             hidden = self._layers(slice(0, FROZEN), self.bert.embeddings(input_ids=ids), away)
+        return self.upper(hidden, torch.ones_like(ids) if mask is None else mask, away, types)
+
+    def upper(
+        self, hidden: torch.Tensor, there_is: torch.Tensor, away: torch.Tensor | None, types: torch.Tensor
+    ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+        """What is read from the frozen half's rows."""
         hidden = hidden + types[:, :, None].to(hidden.dtype) * self.side
         hidden = self._layers(slice(FROZEN, None), hidden, away).float()
         may = (types * there_is).float()

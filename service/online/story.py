@@ -2,8 +2,8 @@
 
     rank:    legs → relevance floor → fusion → rights → collapse → cosines → token vectors → rerank  (`ranking.py`)
     gather:  choose → join neighbours → follow links → S1..Sn      (`gathering.py`)
-    answer:  rules → rank → gate → gather → minimum → derive, write or quote → conflict → verify → rights again,
-             or start over
+    answer:  rules → rank → gate → gather → minimum → derive, write, or read and quote → conflict → verify
+             → rights again, or start over
 
 Each step is a room of its own and knows nothing of the others; only these three files know their order.
 `entry.py` stands before them: it pins the generation, looks into the cache and keeps the trace.
@@ -15,8 +15,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from service.domain.answers import Candidate, ClaimFault, Evidence, Gap, GroundedAnswer, Mode, Outcome, Reason
+from service.domain.reading import Reading
 from service.errors import GenerationFailed
-from service.online import evidence, packing
+from service.online import evidence, packing, reading
 from service.online.answering import conflict as conflicts
 from service.online.answering import minimum
 from service.online.answering.derived import derive
@@ -29,6 +30,7 @@ from service.online.ranking import Ranked, Ranking, Request, snapshot
 from service.profiles.ranking import RankingProfile
 from service.profiles.rules import compile_rules
 from service.text.derivations import asked_derivation
+from service.text.language import language
 
 _AFTER_THE_MODEL_S = 1.5  # of the deadline, kept from a model: for verification, or for quotes in its place
 
@@ -37,6 +39,7 @@ _AFTER_THE_MODEL_S = 1.5  # of the deadline, kept from a model: for verification
 class Story(Ranking):
     """The online path with the parts it works with, put together by bootstrap: ranking, and then answering."""
 
+    load_reader: Callable[[RankingProfile], reading.Read | None]
     answerer: Callable[[AnswerRequest], Proposal]
     writer: Writer | None
     count_tokens: Callable[[str], int]
@@ -220,6 +223,7 @@ class Story(Ranking):
                 if request.profile.answer.model_down == "refuse":
                     raise
                 request.trace.degrade(f"model_{failed.kind}")
+        asked = replace(asked, readings=self._read(request, asked))
         with request.trace.stage("answer", len(asked.evidence)) as stage:
             proposal = self.answerer(asked)
             stage.went_out = len(proposal.claims)
@@ -229,6 +233,24 @@ class Story(Ranking):
                 ]
             }
         return proposal
+
+    def _read(self, request: Request, asked: AnswerRequest) -> tuple[Reading, ...]:
+        """What the profile's reader makes of the evidence that is examined for quotes, in its order. It learnt within
+        one language: of evidence in another one nothing is read, and so of none, since all of it is compared."""
+        main = [item for item in asked.evidence if item.role == "main"]
+        examined = main[: asked.settings.examined_evidence]
+        with request.trace.stage("read", len(examined)) as stage:
+            seconds = request.deadline.left(request.profile.reader.deadline_s)
+            texts = [item.text for item in examined]
+            same = all(language(text) == request.analysis.language for text in texts)
+            read = self.load_reader(request.profile) if same else None
+            readings = reading.apply(read, asked.question, texts, seconds, self.executor)
+            if readings.fault:
+                request.trace.degrade(f"reader_{readings.fault}")
+            stage.went_out = len(readings.found)
+            told = zip(examined, readings.found, strict=False)
+            stage.detail = {"answers": {item.source_id: round(one.answers, 4) for item, one in told}}
+        return readings.found
 
     def _write(self, writer: Writer, request: Request, asked: AnswerRequest) -> Proposal:
         slots = packing.slots_of(request.profile.packing, writer.count_tokens(asked.question))

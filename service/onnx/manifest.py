@@ -5,17 +5,18 @@ from __future__ import annotations
 import hashlib
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from service.errors import AttestError
 
-EMBEDDER, CROSS_ENCODER = "embedder", "cross-encoder"
+EMBEDDER, CROSS_ENCODER, READER = "embedder", "cross-encoder", "reader"
 WINDOW_TOKENS, WINDOWS = 128, 4  # of a cross-encoder that does not say
 _LEAST_TOKENS = 16
 _MOST_WINDOWS = 64
+_BELOW = ("embedder", "model", "rows")
 # What a cross-encoder's manifest may say: a misspelt name would else be a silent default.
 _CROSS_ENCODER_KEYS = frozenset(
     "name version kind licence contract description max_tokens window_tokens windows files".split()
@@ -30,7 +31,8 @@ class ManifestError(AttestError):
 class ModelManifest:
     """What a model folder says of itself. `files` maps a file name to its sha256; `dimension` is 0 for a
     cross-encoder; the prefixes are put before a text by the embedder. A cross-encoder reads a passage in at most
-    `windows` windows of `window_tokens`, title and headings included."""
+    `windows` windows of `window_tokens`, title and headings included. A reader takes `max_question` code points of a
+    question and has its rows from `below`: the `rows` of the graph of an `embedder`, by its sha256 `model`."""
 
     name: str
     version: str
@@ -44,6 +46,8 @@ class ModelManifest:
     passage_prefix: str = ""
     window_tokens: int = WINDOW_TOKENS
     windows: int = WINDOWS
+    max_question: int = 0
+    below: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def identity(self) -> str:
@@ -67,7 +71,7 @@ def load_manifest(folder: Path, kind: str) -> ModelManifest:
         data = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ManifestError(f"{folder.name}/manifest.toml cannot be read: {error}") from None
-    problems = [*field_problems(folder, data, kind), *file_problems(folder, data)]
+    problems = [*field_problems(folder, data, kind), *file_problems(folder, data, kind)]
     if problems:
         raise ManifestError(f"Model folder {folder.name!r}: " + "; ".join(problems))
     return ModelManifest(
@@ -83,6 +87,8 @@ def load_manifest(folder: Path, kind: str) -> ModelManifest:
         passage_prefix=data.get("passage_prefix", ""),
         window_tokens=data.get("window_tokens", WINDOW_TOKENS),
         windows=data.get("windows", WINDOWS),
+        max_question=data.get("max_question", 0),
+        below=data.get("below", {}),
     )
 
 
@@ -106,7 +112,19 @@ def field_problems(folder: Path, data: Mapping[str, Any], kind: str) -> list[str
         for key in ("query_prefix", "passage_prefix")
         if not isinstance(data.get(key, ""), str)
     ]
+    if kind == READER:
+        problems += _reader_problems(data)
     return [*problems, *_window_problems(data)] if kind == CROSS_ENCODER else problems
+
+
+def _reader_problems(data: Mapping[str, Any]) -> list[str]:
+    problems = []
+    if type(data.get("max_question")) is not int or data["max_question"] < 1:
+        problems.append("`max_question` must be a positive whole number")
+    below = data.get("below")
+    if not isinstance(below, dict) or any(not isinstance(below.get(key), str) for key in _BELOW):
+        problems.append(f"`[below]` must give the strings {', '.join(_BELOW)}")
+    return problems
 
 
 def _window_problems(data: Mapping[str, Any]) -> list[str]:
@@ -124,12 +142,13 @@ def _window_problems(data: Mapping[str, Any]) -> list[str]:
     return problems
 
 
-def file_problems(folder: Path, data: Mapping[str, Any], *, hashes: bool = True) -> list[str]:
+def file_problems(folder: Path, data: Mapping[str, Any], kind: str, *, hashes: bool = True) -> list[str]:
     """The sha256 guards against a half-copied or exchanged file: its vectors would look right and be wrong. Without
     `hashes` only whether the files are there is looked at: a large model takes a second to hash."""
     files = data.get("files")
-    if not isinstance(files, dict) or not {"model.onnx", "tokenizer.json"} <= set(files):
-        return ["`[files]` must give the sha256 of model.onnx and tokenizer.json (sha256sum FILE)"]
+    needed = ("model.onnx",) if kind == READER else ("model.onnx", "tokenizer.json")
+    if not isinstance(files, dict) or not set(needed) <= set(files):
+        return [f"`[files]` must give the sha256 of {' and '.join(needed)} (sha256sum FILE)"]
     problems = [
         # Weights beside the graph, as exporters of large models leave them.
         f"{path.name} stands in the folder, but not under `[files]`"

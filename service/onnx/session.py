@@ -11,8 +11,8 @@ from tokenizers import Tokenizer
 from service.errors import Misconfigured
 
 
-def open_session(path: Path, threads: int) -> ort.InferenceSession:
-    """A CPU session with `threads` intra-op threads that sleep when idle.
+def open_session(model: Path | bytes, threads: int) -> ort.InferenceSession:
+    """A CPU session with `threads` intra-op threads that sleep when idle, of a file or its bytes.
 
     Spinning threads would win microseconds for one caller and take the cores from all others.
     """
@@ -21,7 +21,8 @@ def open_session(path: Path, threads: int) -> ort.InferenceSession:
     options.inter_op_num_threads = 1
     options.log_severity_level = 3
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
-    return ort.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
+    source = model if isinstance(model, bytes) else str(model)
+    return ort.InferenceSession(source, options, providers=["CPUExecutionProvider"])
 
 
 def open_tokenizer(path: Path) -> Tokenizer:

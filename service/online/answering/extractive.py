@@ -12,6 +12,7 @@ import numpy as np
 
 from service.domain.answers import Citation, Claim, ClaimFault, Evidence, Mode
 from service.domain.documents import Span
+from service.domain.reading import Reading
 from service.domain.retrieval import Vector
 from service.domain.reviews import Undecided
 from service.online.answering.units import Unit, table_head, windows_of
@@ -33,7 +34,8 @@ Embed = Callable[[Sequence[str]], Vector]
 
 @dataclass(frozen=True, slots=True)
 class AnswerRequest:
-    """Everything the answerer may use. `vector` is the question's embedding, or None when there is none."""
+    """Everything the answerer may use. `vector` is the question's embedding, or None when there is none; `readings` are
+    of the leading main evidence, in its order, and none where there is no reader."""
 
     question: str
     terms: tuple[str, ...]
@@ -46,6 +48,7 @@ class AnswerRequest:
     kind: Kind = "other"
     sides: tuple[str, ...] = ()
     conditions: tuple[Condition, ...] = ()
+    readings: tuple[Reading, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +209,21 @@ def _scores(request: AnswerRequest, units: Sequence[Unit]) -> list[float]:
         + (settings.value if request.asks_value and _has_value(unit, request) else 0.0)
         - settings.evidence_rank * unit.source
         - settings.another_case * _another_case(unit, request)
-        for unit, cosine in zip(units, cosines, strict=True)
+        + settings.reader * logit
+        for unit, cosine, logit in zip(units, cosines, _read_logits(request, units), strict=True)
+    ]
+
+
+def _read_logits(request: AnswerRequest, units: Sequence[Unit]) -> list[float]:
+    """How much a reader believes that each unit holds the answer; nothing where not every unit's evidence was read."""
+    main = [place for place, item in enumerate(request.evidence) if item.role == "main"]
+    read = dict(zip(main, request.readings, strict=False))
+    if any(unit.source not in read for unit in units):
+        return [0.0] * len(units)
+    starts = [request.evidence[unit.source].span.start for unit in units]
+    return [
+        read[unit.source].within(Span(unit.span.start - start, unit.span.end - start))
+        for unit, start in zip(units, starts, strict=True)
     ]
 
 

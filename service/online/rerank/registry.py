@@ -105,7 +105,8 @@ def _problems(folder: Path, data: Mapping[str, Any]) -> tuple[str, ...]:
         if not isinstance(parts, list) or len(parts) < 2 or not all(isinstance(p, str) for p in parts):
             problems.append("`parts` must name two folders or more of kind rules")
     if data.get("kind") == CROSS_ENCODER:
-        problems += [*field_problems(folder, data, CROSS_ENCODER), *file_problems(folder, data, hashes=False)]
+        problems += field_problems(folder, data, CROSS_ENCODER)
+        problems += file_problems(folder, data, CROSS_ENCODER, hashes=False)
     return tuple(dict.fromkeys(problems))
 
 

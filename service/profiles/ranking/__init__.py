@@ -148,6 +148,13 @@ class Packing(_Part):
     link_coverage: Share = Field(description="Least share of the question that a linked piece says.")
 
 
+class Reader(_Part):
+    model: str = Field("none", description="Folder under service/readers/, or 'none'.")
+    deadline_s: float = Field(
+        2.0, gt=0, le=60, description="Time it may take; late means that nothing is read."
+    )
+
+
 class Answering(_Part):
     max_claims: int = Field(ge=1, le=20, description="Most verbatim pieces in an extractive answer.")
     examined_evidence: int = Field(
@@ -159,6 +166,9 @@ class Answering(_Part):
     value: float = Field(description="Added when the question asks for a number and the sentence has one.")
     another_case: float = Field(
         default=0.0, ge=0, description="What a sentence costs that speaks of another case than the question."
+    )
+    reader: float = Field(
+        default=0.0, ge=0, description="Weight of the reader's logit that a sentence holds the answer."
     )
     second_margin: float = Field(ge=0, description="A further piece may score at most this much less.")
     conflict_similarity: Share = Field(
@@ -199,6 +209,7 @@ class RankingProfile(_Part):
     gate: Gate
     packing: Packing
     answering: Answering
+    reader: Reader = Reader()
     answer: Answer = Answer()
     base: str = Field("", description="Identity of the profile that this one changes parts of.")
     changes: list[Change] = Field(default_factory=list)

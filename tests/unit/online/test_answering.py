@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from service.domain.answers import Evidence
 from service.domain.documents import Span
+from service.domain.reading import Reading
 from service.online.answering.conflict import conflict_gap, find_conflict, find_other_name
 from service.online.answering.extractive import AnswerRequest, Proposal, beside, propose
 from service.online.answering.units import units_of, windows_of
@@ -69,6 +70,42 @@ def test_the_sentence_that_answers_is_quoted_with_its_place() -> None:
     [citation] = proposal.claims[0].citations
     assert citation.span == Span(107, 120)
     assert proposal.answer == "同一任务最多自动重试三次。 [S1]"
+
+
+TWO = "任务失败时由任务中心自动重试任务。到第三次为止都会再来一遍。"
+
+
+def reading_of(text: str, piece: str) -> Reading:
+    """Every code point a token; the answer begins and ends in the piece."""
+    places = np.array([(at, at + 1) for at in range(len(text))])
+    inside = (places[:, 0] >= text.index(piece)) & (places[:, 0] < text.index(piece) + len(piece))
+    logits = np.where(inside, 8.0, -8.0).astype(np.float32)
+    return Reading(1.0, places, logits, logits)
+
+
+def test_a_reader_has_a_say_in_what_is_quoted() -> None:
+    plain = asked("任务失败时如何重试任务", evidence(TWO, at=50))
+    assert quotes(plain) == ["任务失败时由任务中心自动重试任务。"]
+    read = asked("任务失败时如何重试任务", evidence(TWO, at=50), readings=(reading_of(TWO, "到第三次为止"),))
+    assert quotes(read) == ["到第三次为止都会再来一遍。"]
+    assert read.claims[0].citations[0].span == Span(67, 80)
+
+
+def test_a_reading_of_less_than_all_that_is_compared_counts_for_nothing() -> None:
+    packed = evidence(TWO, 1), evidence("任务失败时重试任务的次数是三次。", 2)
+    one, both = (reading_of(TWO, "到第三次为止"),), [reading_of(p.text, p.text[:3]) for p in packed]
+    plain = asked("任务失败时如何重试任务", *packed)
+    assert asked("任务失败时如何重试任务", *packed, readings=one) == plain
+    assert asked("任务失败时如何重试任务", *packed, readings=tuple(both)) != plain
+
+
+def test_auxiliary_evidence_between_the_main_ones_shifts_no_reading() -> None:
+    packed = (
+        evidence("任务失败时如何重试任务,见下。", 1, role="auxiliary"),
+        evidence(TWO, 2),
+    )
+    read = asked("任务失败时如何重试任务", *packed, readings=(reading_of(TWO, "到第三次为止"),))
+    assert quotes(read) == ["到第三次为止都会再来一遍。"]
 
 
 def test_a_value_is_asked_for_and_none_is_there() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -16,6 +17,7 @@ from service.errors import Misconfigured
 from service.online.answering.extractive import AnswerRequest, Proposal, propose
 from service.online.entry import Online
 from service.profiles.corpus import CorpusProfile
+from service.profiles.ranking import RankingProfile, load_profile
 from service.settings import Settings
 from tests.fakes.shelf import Shelf
 
@@ -109,6 +111,44 @@ def test_nothing_degraded_is_cached(online: Online, shelf: Shelf) -> None:
     assert shelf.kept == {}
     assert ask(online).degraded == ()
     assert len(shelf.kept) == 1
+
+
+def test_a_reader_that_fails_costs_only_its_own_stage(online: Online, shelf: Shelf) -> None:
+    def failing(question: str, passage: str) -> Any:
+        raise RuntimeError("model")
+
+    failed = replace(online, story=replace(online.story, load_reader=lambda _: failing))
+    answer = ask(failed)
+    assert (answer.status, answer.degraded) == ("answered", ("reader_failed",))
+    assert shelf.kept == {}
+
+    slow = replace(
+        online,
+        story=replace(online.story, load_reader=lambda _: lambda *_: time.sleep(0.2)),
+        load_profile=lambda _: _hasty(),
+    )
+    answer = ask(slow)
+    assert (answer.status, answer.degraded) == ("answered", ("reader_late",))
+    assert shelf.kept == {}
+
+
+def test_a_reader_is_asked_within_one_language_only(online: Online) -> None:
+    seen: list[str] = []
+
+    def read(question: str, passage: str) -> Any:
+        seen.append(passage)
+        raise RuntimeError("enough")
+
+    path = replace(online, story=replace(online.story, load_reader=lambda _: read))
+    assert path.answer(Question("q", "保修期 warranty 有多久？", "handbook"), READER).degraded == ()
+    assert seen == []
+    assert ask(path).degraded == ("reader_failed",)
+    assert seen == [SECRET]
+
+
+def _hasty() -> RankingProfile:
+    profile = load_profile("default")
+    return profile.model_copy(update={"reader": profile.reader.model_copy(update={"deadline_s": 0.01})})
 
 
 def test_an_answerer_that_misquotes_is_stopped(online: Online) -> None:
