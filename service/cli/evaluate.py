@@ -74,7 +74,7 @@ def eval_command(
     there. Nothing is read from the cache.
 
     With --perturb every case is asked again with weights ± 10 %, another k of the fusion, a polite beginning, a typo
-    and turned words: how far the first ten agree, and which answers flip.
+    and turned words: how far the first ten agree, how many answers flip, and which cases come out wrong for it.
 
     With --compare every case is asked of what is live and of the other side in turns; a generation need not be live,
     and one of another embedder is asked through that. Printed are figures, latency, size and cost of the build beside
@@ -131,8 +131,11 @@ def _perturbed(
         click.echo(
             f"{one.kind:<15} {one.cases} asked  overlap of the first ten {one.overlap:.3f} [{low:.3f}, {high:.3f}]  "
             f"same first {one.same_first:.3f}  jumped {one.jumped}  answers lost {one.lost}, gained {one.gained}, "
-            f"cite elsewhere {one.other}"
+            f"cite elsewhere {one.other}  wrong now {len(one.spoilt)}, right now {one.mended}"
         )
+    for one in found:
+        for flip in one.spoilt:
+            click.echo(f"{one.kind}: {flip.case_id}: {flip.query}: {flip.miss}")
 
 
 def _missed(kind: Miss, result: CaseResult) -> dict[str, str | None]:

@@ -13,12 +13,10 @@ from dataclasses import dataclass, replace
 
 import rjieba
 
-from service.access.policy import principal_of
-from service.adapters.redis_cache import NoCache
-from service.domain.answers import GroundedAnswer, Question
 from service.evaluation.cases import Case
 from service.evaluation.gates import LastTrace
 from service.evaluation.measures import mean
+from service.evaluation.runs import CaseResult, Miss, accepted, miss, run
 from service.evaluation.statistics import interval
 from service.online.entry import Online
 from service.online.reviewing import NoReviews
@@ -36,10 +34,20 @@ _HAN = re.compile("[\u4e00-\u9fff]{4,}")
 
 
 @dataclass(frozen=True, slots=True)
+class Flip:
+    """A case that comes out right as it is and falls short when changed: what was asked, and how it falls short."""
+
+    case_id: str
+    query: str
+    miss: Miss
+
+
+@dataclass(frozen=True, slots=True)
 class Stability:
     """One kind of change over all cases. `overlap` is the mean rank-biased overlap of the first ten with its 95 %
-    interval; `same_first` how often the best stays; `jumped` cases in which a chunk that was not among the first ten
-    came among the first three; then cases whose answer was lost, was gained, or cites other places."""
+    interval; `same_first` how often the best stays; `jumped` cases in which a chunk that was not among the first ten,
+    and from which nothing required may be cited, came among the first three; then cases whose answer was lost, was
+    gained, or cites other places; `spoilt` those that came out right before, `mended` how many do so only now."""
 
     kind: str
     cases: int
@@ -50,13 +58,8 @@ class Stability:
     lost: int
     gained: int
     other: int
-
-
-@dataclass(frozen=True, slots=True)
-class _Seen:
-    order: tuple[str, ...]
-    answered: bool
-    cited: frozenset[tuple[str, int, int]]
+    spoilt: tuple[Flip, ...]
+    mended: int
 
 
 def perturb(
@@ -67,13 +70,14 @@ def perturb(
     progress: Callable[[str, int, int], None],
 ) -> list[Stability]:
     """Asks every case as it is and once for each change, past the cache."""
-    moved: dict[str, list[tuple[_Seen, _Seen]]] = {}
+    moved: dict[str, list[tuple[CaseResult, CaseResult]]] = {}
     for number, case in enumerate(cases, 1):
-        before = _ask(online, corpus, case, case.query, profile)
-        for kind, changed in _profiles(profile, case.case_id):
-            moved.setdefault(kind, []).append((before, _ask(online, corpus, case, case.query, changed)))
+        before = _ask(online, corpus, case, profile)
+        for kind, changed in perturbed(profile):
+            moved.setdefault(kind, []).append((before, _ask(online, corpus, case, changed)))
         for kind, query in wordings(case.query, case.case_id):
-            moved.setdefault(kind, []).append((before, _ask(online, corpus, case, query, profile)))
+            reworded = case.model_copy(update={"query": query})
+            moved.setdefault(kind, []).append((before, _ask(online, corpus, reworded, profile)))
         progress("perturb", number, len(cases))
     return [_stability(kind, pairs) for kind, pairs in moved.items()]
 
@@ -131,62 +135,68 @@ def _turned(query: str, chinese: bool) -> str | None:
     return between.join([*words[half:], *words[:half]]) + query[len(body) :]
 
 
-def _profiles(profile: RankingProfile, seed: str) -> Iterator[tuple[str, RankingProfile]]:
+def perturbed(profile: RankingProfile) -> Iterator[tuple[str, RankingProfile]]:
     for k in _RRF_K:
         fusion = profile.fusion.model_copy(update={"rrf_k": k})
         yield f"rrf k {k}", profile.model_copy(update={"name": f"{profile.name}-k{k}", "fusion": fusion})
     # Draws are of the profile and not of the case: each reranker is loaded once.
     for draw in range(_DRAWS):
         drawn = random.Random(f"weights {draw}")
-        weights = {
-            name: w * drawn.choice((1 - _SHARE, 1 + _SHARE)) for name, w in profile.rerank.weights.items()
+        # Both tables: which of them holds depends on whether the corpus keeps token vectors.
+        tables = {
+            table: {name: w * drawn.choice((1 - _SHARE, 1 + _SHARE)) for name, w in weights.items()}
+            for table, weights in (
+                ("weights", profile.rerank.weights),
+                ("weights_without_tokens", profile.rerank.weights_without_tokens),
+            )
         }
-        rerank = profile.rerank.model_copy(update={"weights": weights})
+        rerank = profile.rerank.model_copy(update=tables)
         yield (
             "weights ± 10 %",
             profile.model_copy(update={"name": f"{profile.name}-w{draw}", "rerank": rerank}),
         )
 
 
-def _ask(online: Online, corpus: str, case: Case, query: str, profile: RankingProfile) -> _Seen:
-    who = principal_of(
-        tenant=case.principal.tenant,
-        subject=case.principal.subject,
-        groups=list(case.principal.groups),
-        labels=list(case.principal.labels),
-        roles=["reader"],
-    )
-    traces = LastTrace()
-    engine = replace(online.story.engine, traces=traces, reviews=NoReviews())
-    path = replace(
-        online, story=replace(online.story, engine=engine), cache=NoCache(), load_profile=lambda _: profile
-    )
-    answer = path.answer(Question(case.case_id, query, corpus, case.corpus_version), who)
-    stages = (traces.get(answer.trace_id) or {"stages": []})["stages"]
-    detail = {stage["stage"]: stage["detail"] for stage in stages}
-    return _Seen(
-        tuple(detail.get("rerank", {}).get("order", ())), answer.status == "answered", _cited(answer)
-    )
+def _ask(online: Online, corpus: str, case: Case, profile: RankingProfile) -> CaseResult:
+    engine = replace(online.story.engine, traces=LastTrace(), reviews=NoReviews())
+    path = replace(online, story=replace(online.story, engine=engine), load_profile=lambda _: profile)
+    return run(path, corpus, [case], None, lambda *_: None)[0]
 
 
-def _cited(answer: GroundedAnswer) -> frozenset[tuple[str, int, int]]:
-    return frozenset(
-        (c.document_id, c.span.start, c.span.end) for claim in answer.claims for c in claim.citations
+def _cited(result: CaseResult) -> frozenset[tuple[str, int, int]] | None:
+    """The places an answer cites; None where there is no answer."""
+    if result.answer.status != "answered":
+        return None
+    citations = (c for claim in result.answer.claims for c in claim.citations)
+    return frozenset((c.document_id, c.span.start, c.span.end) for c in citations)
+
+
+def _jumped(before: CaseResult, after: CaseResult) -> bool:
+    known = {place.chunk_id for place in before.order[:TOP]}
+    return any(
+        place.chunk_id not in known
+        and not any(accepted(claim, place) for claim in after.case.required_claims)
+        for place in after.order[:3]
     )
 
 
-def _stability(kind: str, pairs: Sequence[tuple[_Seen, _Seen]]) -> Stability:
-    overlaps = [rank_biased_overlap(before.order, after.order) for before, after in pairs]
+def _stability(kind: str, pairs: Sequence[tuple[CaseResult, CaseResult]]) -> Stability:
+    orders = [tuple([place.chunk_id for place in side.order] for side in pair) for pair in pairs]
+    overlaps = [rank_biased_overlap(before, after) for before, after in orders]
+    cited = [(_cited(before), _cited(after)) for before, after in pairs]
+    missed = [(miss(before), miss(after), after.case) for before, after in pairs]
     return Stability(
         kind=kind,
         cases=len(pairs),
         overlap=mean(overlaps),
         bounds=interval(overlaps),
-        same_first=mean([float(before.order[:1] == after.order[:1]) for before, after in pairs]),
-        jumped=sum(bool(set(after.order[:3]) - set(before.order[:TOP])) for before, after in pairs),
-        lost=sum(before.answered and not after.answered for before, after in pairs),
-        gained=sum(after.answered and not before.answered for before, after in pairs),
-        other=sum(
-            before.answered and after.answered and before.cited != after.cited for before, after in pairs
+        same_first=mean([float(before[:1] == after[:1]) for before, after in orders]),
+        jumped=sum(_jumped(before, after) for before, after in pairs),
+        lost=sum(after is None and before is not None for before, after in cited),
+        gained=sum(before is None and after is not None for before, after in cited),
+        other=sum(None not in pair and pair[0] != pair[1] for pair in cited),
+        spoilt=tuple(
+            Flip(case.case_id, case.query, now) for earlier, now, case in missed if now and not earlier
         ),
+        mended=sum(bool(earlier) and now is None for earlier, now, _ in missed),
     )

@@ -38,7 +38,8 @@ ANSWER_MEASURES = (
 @dataclass(frozen=True, slots=True)
 class CaseResult:
     """One case judged. `ranked` maps each stage (the legs, "fused", "reranked", "packed", "answered") to document ids,
-    best first; `passages` to the rank at which each required claim's accepted place is first reached.
+    best first; `passages` to the rank at which each required claim's accepted place is first reached; `order` is that
+    of the chunks as they were reranked.
 
     `says_it`: all required terms are in the answer; `cites_it`: some citation lies in an accepted place;
     `claims_met`: the share of required claims that are said and cited; `cited_rightly`: of the citations, those in an
@@ -48,6 +49,7 @@ class CaseResult:
     case: Case
     ranked: dict[str, tuple[str, ...]]
     passages: dict[str, tuple[int | None, ...]]
+    order: tuple[Place, ...]
     answer: GroundedAnswer
     says_it: bool
     cites_it: bool
@@ -125,6 +127,7 @@ def _judge(
             name: tuple(_first(claim, order) for claim in case.required_claims)
             for name, order in stages.items()
         },
+        order=stages["reranked"],
         answer=answer,
         says_it=answer.status == "answered"
         and all(fold(term) in said for claim in case.required_claims for term in claim.required_terms),

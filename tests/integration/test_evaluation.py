@@ -10,9 +10,11 @@ from service.domain.generations import Generation
 from service.errors import InvalidInput
 from service.evaluation import stored
 from service.evaluation.cases import AcceptedSpan, Case, CasePrincipal, CaseSet, RequiredClaim
+from service.evaluation.perturbing import perturb
 from service.evaluation.runs import figures, misses, run
 from service.evaluation.sides import Side, ask_both, cost, regressed, rows
 from service.evaluation.watching import STAGES
+from service.profiles.ranking import load_profile
 from tests.integration.world import ALICE, CORPUS, FILES, PAY, WARRANTY, World, quiet
 
 pytestmark = pytest.mark.slow
@@ -89,6 +91,20 @@ def test_answers_that_must_not_be_given_are_told_before_all_other_misses(world: 
         ("answered wrongly", "other-gold"),
         ("refused", "not-for-alice"),
     ]
+
+
+def test_cases_that_fall_short_for_a_small_change_are_told(world: World) -> None:
+    """The same question with another gold comes out wrong either way, so that it is never told."""
+    wrong = RequiredClaim(claim_id="period", required_terms=("13 months",))
+    cases = (*CASES, CASES[0].model_copy(update={"case_id": "wrong", "required_claims": (wrong,)}))
+    found = {one.kind: one for one in perturb(world.online, CORPUS, cases, load_profile("default"), quiet)}
+    assert set(found) == {"rrf k 30", "rrf k 90", "weights ± 10 %", "rewording", "typo", "word order"}
+    assert found["weights ± 10 %"].cases == 4 * len(cases)
+    for one in found.values():
+        assert {flip.case_id for flip in one.spoilt} <= {"period", "hidden", "seen"}
+        assert one.lost <= len(one.spoilt) + 1, "only one answered case was wrong before"
+    for kind in ("rrf k 30", "rrf k 90"):
+        assert (found[kind].overlap, found[kind].jumped, found[kind].spoilt) == (1.0, 0, ())
 
 
 def test_nothing_is_read_from_the_cache(world: World) -> None:

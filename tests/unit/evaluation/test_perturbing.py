@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from service.evaluation.perturbing import rank_biased_overlap, wordings
+from service.evaluation.perturbing import perturbed, rank_biased_overlap, wordings
+from service.profiles.ranking import load_profile
 from service.text.anchors import find_anchors, is_hard
 
 orders = st.lists(st.sampled_from("abcdefghijklmn"), unique=True, max_size=12)
@@ -55,3 +56,18 @@ def test_a_typo_is_of_one_character_and_turned_words_are_the_same_words() -> Non
         and sum(a != b for a, b in zip(made["typo"], query, strict=True)) == 2
     )
     assert sorted(made["word order"].rstrip("?").split()) == sorted(query.rstrip("?").split())
+
+
+def test_weights_move_by_a_tenth_with_token_vectors_and_without() -> None:
+    profile = load_profile("default")
+    drawn = [changed for kind, changed in perturbed(profile) if kind == "weights ± 10 %"]
+    assert drawn
+    for changed in drawn:
+        for before, after in (
+            (profile, changed),
+            (profile.without_tokens, changed.without_tokens),
+        ):
+            moved = {name: after.rerank.weights[name] / w for name, w in before.rerank.weights.items() if w}
+            assert moved and all(
+                share == pytest.approx(0.9) or share == pytest.approx(1.1) for share in moved.values()
+            )
